@@ -400,10 +400,14 @@ CREATE TABLE api_key (
   -- SHA-256 of 256 random bits, in hex.
   secret_hash  text        NOT NULL CHECK (secret_hash ~ '^[0-9a-f]{64}$'),
   scopes       text[]      NOT NULL CHECK (cardinality(scopes) > 0),
+  -- It may use no others; null stands for all. A signer is chain_id:address, and where there are signers, chain_ids are theirs.
+  signers      text[],
+  chain_ids    bigint[],
   expires_at   timestamptz,
   revoked_at   timestamptz,
   last_used_at timestamptz,
-  created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
+  created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  CHECK (signers IS NULL OR chain_ids IS NOT NULL)
 );
 
 -- What administrators did, by the API or the command line: written by the transaction that did it. Nothing changes or deletes it.

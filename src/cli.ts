@@ -3,11 +3,13 @@ import 'reflect-metadata';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigInvalid, formatConfigMistakes, loadConfig } from './config/index.js';
 import { parseDuration, parseLimit, parseSizeLimit } from './config/value-parsers.js';
-import { DEFAULT_ACCOUNT, isScope, type Scope, SCOPES } from './kernel/caller.js';
+import { DEFAULT_ACCOUNT, isScope, limitedTo, type Scope, SCOPES } from './kernel/caller.js';
 import { hasCharacters } from './kernel/characters.js';
 import { DomainError, messageOf } from './kernel/errors.js';
+import { type ChainId, type SignerId, signerOfKey } from './kernel/signer-id.js';
 import {
   ACCOUNT_NAME,
+  ALL_KEYS,
   type ApiKey,
   CreateKey,
   keyIdOf,
@@ -21,6 +23,8 @@ import {
 import { createDataSource } from './platform/database/data-source.js';
 import { Database } from './platform/database/database.js';
 import { PgAuditLog } from './platform/database/pg-audit-log.js';
+import { limitValues } from './platform/database/within-limits.js';
+import { clientAddress } from './platform/http/client-address.js';
 import { UuidV7 } from './platform/identity/uuid-v7.js';
 
 /** EX_CONFIG of sysexits.h, as the service exits. */
@@ -42,6 +46,8 @@ interface LimitOptions {
 interface CreateOptions {
   readonly name: string;
   readonly account?: string;
+  readonly signer?: readonly SignerId[];
+  readonly chain?: readonly ChainId[];
   readonly scope?: readonly Scope[];
   readonly allScopes?: true;
   readonly expiresIn?: number;
@@ -51,6 +57,24 @@ interface CreateOptions {
 function withScope(text: string, before: readonly Scope[] = []): readonly Scope[] {
   if (isScope(text)) return [...before, text];
   throw new InvalidArgumentError(`The scopes are ${SCOPES.join(', ')}.`);
+}
+
+/** Each use of the option adds a signer. @throws InvalidArgumentError */
+function withSigner(text: string, before: readonly SignerId[] = []): readonly SignerId[] {
+  const signer = signerOfKey(text);
+  if (signer === null) throw new InvalidArgumentError('It is a chain id, a colon and an address: 1:0x…');
+  try {
+    clientAddress(text.slice(text.indexOf(':') + 1), signer.chainId);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+  return [...before, signer];
+}
+
+/** Each use of the option adds a chain. @throws InvalidArgumentError */
+function withChain(text: string, before: readonly ChainId[] = []): readonly ChainId[] {
+  if (/^[1-9]\d{0,14}$/.test(text)) return [...before, Number(text)];
+  throw new InvalidArgumentError('It is a chain id, such as 1.');
 }
 
 /** @throws InvalidArgumentError */
@@ -121,40 +145,52 @@ async function withAccounts(work: (accounts: PgAccounts) => Promise<void>): Prom
   await withDatabase((database) => work(new PgAccounts(database, new PgAuditLog(database, database))));
 }
 
-async function create({ name, account, scope = [], allScopes, expiresIn }: CreateOptions): Promise<void> {
+async function create({
+  name,
+  account,
+  signer,
+  chain,
+  scope = [],
+  allScopes,
+  expiresIn,
+}: CreateOptions): Promise<void> {
   const scopes = allScopes ? SCOPES : [...new Set(scope)];
   if (scopes.length === 0) return command.error('error: name the scopes with --scope, or take --all-scopes');
   const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + expiresIn);
   await withDatabase(async (database) => {
     const audit = new PgAuditLog(database, database);
     const owner = account === undefined ? DEFAULT_ACCOUNT : (await new PgAccounts(database, audit).find(account)).id;
-    const grant = { name, account: owner, scopes };
-    const { text } = await new CreateKey(new PgApiKeys(database, audit), new UuidV7()).execute(grant, expiresAt, BY);
+    const only = limitedTo(signer ?? null, chain ?? null);
+    const grant = { name, account: owner, scopes, only, expiresAt };
+    const { text } = await new CreateKey(new PgApiKeys(database, audit), new UuidV7()).execute(grant, BY);
     print(text);
   });
 }
 
 async function list(): Promise<void> {
   await withKeys(async (keys) => {
-    for (const key of await keys.list(null, MOST_LISTED, null)) print(lineOf(key));
+    for (const key of await keys.list(null, MOST_LISTED, ALL_KEYS)) print(lineOf(key));
   });
 }
 
 async function revoke(text: string): Promise<void> {
   const id = keyIdOf(text);
   await withKeys(async (keys) => {
-    if (id === null || !(await keys.revoke(id, null, BY)))
+    if (id === null || !(await keys.revoke(id, ALL_KEYS, BY)))
       command.error(`error: no key ${shownOf(text)}; lockstep keys list shows the keys`);
   });
 }
 
-function lineOf({ id, name, account, scopes, expiresAt, revokedAt, lastUsedAt }: ApiKey): string {
+function lineOf({ id, name, account, scopes, only, expiresAt, revokedAt, lastUsedAt }: ApiKey): string {
+  const [signers, chainIds] = limitValues(only);
   return JSON.stringify({
     id,
     prefix: prefixOf(id),
     name,
     account,
     scopes,
+    signers,
+    chainIds,
     expiresAt,
     revokedAt,
     lastUsedAt,
@@ -202,6 +238,8 @@ keys
   .requiredOption('--name <name>', 'what uses the key, for people', nameOf)
   .option('--account <name>', 'the account that it belongs to; without, that of the operators', accountNameOf)
   .addOption(new Option('--scope <scope>', 'what it may do; repeat it for several').argParser(withScope))
+  .addOption(new Option('--signer <signer>', 'it may use only this, such as 1:0x…; repeat it').argParser(withSigner))
+  .addOption(new Option('--chain <id>', 'it may use only this chain; repeat it for several').argParser(withChain))
   .addOption(new Option('--all-scopes', 'it may do everything').conflicts('scope'))
   .addOption(new Option('--expires-in <duration>', 'such as 90d; without, never').argParser(durationOf))
   .action(create);

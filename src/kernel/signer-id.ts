@@ -1,4 +1,3 @@
-import { InvalidInput } from './errors.js';
 import { type Address, parseAddress } from './hex.js';
 
 /** EIP-155 chain id. */
@@ -17,6 +16,14 @@ export function signerKey(signer: SignerId): string {
   return `${signer.chainId}:${signer.address}`;
 }
 
+const SIGNER_KEY = /^([1-9]\d{0,14}):(0x[0-9a-fA-F]{40})$/;
+
+/** Reads what {@link signerKey} writes, also with capitals. @returns null for anything else */
+export function signerOfKey(text: string): SignerId | null {
+  const [, chainId, address] = SIGNER_KEY.exec(text) ?? [];
+  return chainId === undefined || address === undefined ? null : parseSigner(chainId, address);
+}
+
 export function sameSigner(a: SignerId, b: SignerId): boolean {
   return a.chainId === b.chainId && a.address === b.address;
 }
@@ -24,13 +31,6 @@ export function sameSigner(a: SignerId, b: SignerId): boolean {
 /** Reads a signer from the columns of a row, where a bigint is a string. */
 export function parseSigner(chainId: string, address: string): SignerId {
   return { chainId: Number(chainId), address: parseAddress(address) };
-}
-
-/** Reads a chain id from the path of a request. */
-export function chainOfPath(chainId: string): ChainId {
-  if (!/^[1-9]\d{0,15}$/.test(chainId))
-    throw new InvalidInput('invalid_chain_id', 'not a chain id', 'send the EIP-155 id of a configured chain');
-  return Number(chainId);
 }
 
 /** @returns each signer once */

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { AuditFilter } from '../../src/kernel/audit-log.js';
-import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT, NO_LIMITS } from '../../src/kernel/caller.js';
+import { ALL_KEYS } from '../../src/modules/access/domain/api-key.js';
 import { PgAccounts } from '../../src/modules/access/infrastructure/pg-accounts.js';
 import { PgApiKeys } from '../../src/modules/access/infrastructure/pg-api-keys.js';
 import { PgAuditLog } from '../../src/platform/database/pg-audit-log.js';
@@ -39,11 +40,12 @@ it('nothing is done to accounts and keys whose entry cannot be written', async (
     account: DEFAULT_ACCOUNT,
     scopes: ['tx:read'],
     hash: 'a'.repeat(64),
+    only: NO_LIMITS,
     expiresAt: null,
   } as const;
   await keys.add(key, ANYONE);
   await accounts.add({ id: ids.next(), name: 'shop', limits: null }, ANYONE);
-  const before = [await accounts.all(), await keys.list(null, 9, null)];
+  const before = [await accounts.all(), await keys.list(null, 9, ALL_KEYS)];
   const [badAccounts, badKeys] = [new PgAccounts(database, broken), new PgApiKeys(database, broken)];
   for (const change of [
     () => badAccounts.add({ id: ids.next(), name: 'bank', limits: null }, ANYONE),
@@ -51,10 +53,10 @@ it('nothing is done to accounts and keys whose entry cannot be written', async (
     () => badAccounts.setLimits('shop', { streams: 1 }, ANYONE),
     () => badKeys.add({ ...key, id: ids.next(), hash: 'b'.repeat(64) }, ANYONE),
     () => badKeys.rotate(key.id, { id: ids.next(), hash: 'c'.repeat(64), expiresAt: undefined }, 0, ANYONE),
-    () => badKeys.revoke(key.id, null, ANYONE),
+    () => badKeys.revoke(key.id, ALL_KEYS, ANYONE),
   ])
     await expect(change()).rejects.toThrow('no entry');
-  expect([await accounts.all(), await keys.list(null, 9, null)]).toEqual(before);
+  expect([await accounts.all(), await keys.list(null, 9, ALL_KEYS)]).toEqual(before);
 });
 
 it('entries are found by who, what, of what, and when, newest first', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { type CallerLimits, limitedTo } from '../../src/kernel/caller.js';
 import { signerKey } from '../../src/kernel/signer-id.js';
 import { PgNodeRegistry } from '../../src/modules/signers/infrastructure/pg-node-registry.js';
 import { SignerLimits } from '../../src/modules/ops/application/signer-limits.js';
@@ -235,6 +236,16 @@ describe('the overview of signers', () => {
     expect(await overview.list(null, 10, NOBODY)).toMatchObject([
       { leaseOwner: null, fencingToken: null, cursor: null },
     ]);
+  });
+
+  it('has only those that the caller may use', async () => {
+    const elsewhere = { ...OURS, chainId: 7 };
+    await register(OURS, OTHER, elsewhere);
+    const shown = async (only: CallerLimits) =>
+      (await overview.list(null, 10, { ...NOBODY, only })).map(({ chainId, address }) => [chainId, address]);
+    expect(await shown(limitedTo([OURS], null))).toEqual([[DEV_CHAIN, OURS.address]]);
+    expect(await shown(limitedTo(null, [7]))).toEqual([[7, OURS.address]]);
+    expect(await shown(limitedTo([], null))).toEqual([]);
   });
 
   it('comes in pages by chain and address, each behind the one before', async () => {

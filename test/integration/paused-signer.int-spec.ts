@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ANYONE } from '../../src/kernel/caller.js';
+import { ANYONE, type CallerLimits, limitedTo, NO_LIMITS } from '../../src/kernel/caller.js';
 import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import { SignerOverview } from '../../src/modules/ops/application/signer-overview.js';
@@ -161,7 +161,7 @@ describe('a stop of many', () => {
     by.get(PauseSigner).execute({ chainId: null, address: null, ...scope }, ORDER);
   const go = (scope: Partial<PauseScope>) =>
     lab.node.get(ResumeSigner).execute({ chainId: null, address: null, ...scope }, aPauseOrder());
-  const list = (after: PauseScope | null = null, limit = 9) => lab.node.get(SignerPauses).list(after, limit);
+  const list = (after: PauseScope | null = null, limit = 9) => lab.node.get(SignerPauses).list(after, limit, NO_LIMITS);
   const step = () => lab.node.step(lab.node.signer(), lab.node.signer(1));
   const scopes = {
     chain: () => ({ chainId: DEV_CHAIN }),
@@ -180,6 +180,27 @@ describe('a stop of many', () => {
     await go(scopes[kind]());
     await step();
     expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
+  });
+
+  it('is shown to those whom it may hold for', async () => {
+    const { address } = lab.node.signer();
+    const other = lab.node.signer(1);
+    for (const scope of [{}, { chainId: DEV_CHAIN }, { address }, { chainId: DEV_CHAIN, address }, other])
+      await stop(scope);
+    const scopesShown = async (only: CallerLimits) =>
+      (await lab.node.get(SignerPauses).list(null, 9, only)).map((one) => [one.chainId, one.address]);
+    const [all, chain, everywhere] = [
+      [null, null],
+      [DEV_CHAIN, null],
+      [null, address],
+    ];
+    const ours = [DEV_CHAIN, address];
+    const theirs = [DEV_CHAIN, other.address];
+    expect((await scopesShown(NO_LIMITS)).length).toBe(5);
+    expect(await scopesShown(limitedTo([lab.node.signer()], null))).toEqual([all, everywhere, chain, ours]);
+    expect(await scopesShown(limitedTo([other], null))).toEqual([all, chain, theirs]);
+    expect(await scopesShown(limitedTo(null, [7]))).toEqual([all, everywhere]);
+    expect(await scopesShown(limitedTo([{ chainId: 7, address }], null))).toEqual([all, everywhere]);
   });
 
   it('of another chain, or of another address, holds for nobody here', async () => {

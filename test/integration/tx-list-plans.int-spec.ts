@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { ANYONE } from '../../src/kernel/caller.js';
+import { ANYONE, limitedTo } from '../../src/kernel/caller.js';
 import { TxQueries, type TxFilter } from '../../src/modules/ledger/application/views/tx-views.js';
 import { TX_STATES } from '../../src/modules/ledger/index.js';
 import { listStatement } from '../../src/modules/ledger/infrastructure/tx-list.statement.js';
@@ -69,6 +69,14 @@ describe('a page of txs by state, with and without chain and signer', () => {
     expect(dear).toEqual([]);
   });
 
+  it('of whoever is limited to a signer or a chain is read from an index, too', async () => {
+    const signer = { chainId: DEV_CHAIN, address: OTHER };
+    const viewers = [limitedTo([signer], null), limitedTo(null, [DEV_CHAIN]), limitedTo(null, [7])];
+    for (const only of viewers)
+      for (const filter of [...FILTERS, { kind, state: 'CONFIRMED' } as const])
+        expect(await pagesOf({ ...filter, limit: 50 }, { ...ANYONE, only })).toBeLessThan(400);
+  });
+
   it('of fills alone is read from an index, too', async () => {
     await client.query(`UPDATE managed_tx SET kind = 'fill' WHERE signer = $1 AND state = 'CONFIRMED'`, [OTHER]);
     await client.query('ANALYZE managed_tx');
@@ -106,10 +114,12 @@ async function idsOf(filter: TxFilter): Promise<string[]> {
 
 let shapes = 0;
 
-async function pagesOf(filter: TxFilter): Promise<number> {
-  const { text, values } = listStatement(filter, ANYONE);
+async function pagesOf(filter: TxFilter, viewer = ANYONE): Promise<number> {
+  const { text, values } = listStatement(filter, viewer);
   const statement = { name: `test_list_${(shapes += 1)}`, text };
   await planNow(client, statement, values);
-  const args = values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));
+  const args = values.map((value) =>
+    Array.isArray(value) ? `'{${value.join()}}'` : typeof value === 'string' ? `'${value}'` : String(value),
+  );
   return (await touchedBy(client, statement, args)).pages;
 }

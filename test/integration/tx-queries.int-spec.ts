@@ -1,4 +1,6 @@
-import { ANYONE } from '../../src/kernel/caller.js';
+import { randomUUID } from 'node:crypto';
+import { ANYONE, type CallerLimits, limitedTo, type Viewer } from '../../src/kernel/caller.js';
+import type { TxFilter } from '../../src/modules/ledger/application/views/tx-views.js';
 import type { TxState } from '../../src/modules/ledger/domain/tx-state-machine.js';
 import { DataSource } from 'typeorm';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -80,6 +82,37 @@ describe('a list of txs', () => {
       before = page.nextBefore;
     }
     expect(found).toEqual(ids(...expected));
+  });
+});
+
+describe('a list of whoever is limited', () => {
+  const elsewhere = { ...OURS, chainId: 7 };
+  const account = randomUUID();
+
+  it.each<[string, CallerLimits, Partial<TxFilter>, number[]]>([
+    ['a chain', limitedTo(null, [7]), {}, [33, 32, 31, 23, 22, 21]],
+    ['chains', limitedTo(null, [7, DEV_CHAIN]), { state: 'PENDING' }, [31, 21, 11, 1]],
+    ['a chain, of a state', limitedTo(null, [7]), { state: 'CONFIRMED' }, [33, 23]],
+    ['a chain, of another one', limitedTo(null, [7]), { chainId: DEV_CHAIN }, []],
+    ['a chain, of a signer', limitedTo(null, [7]), { signer: OURS.address }, [23, 22, 21]],
+    ['a signer', limitedTo([OURS], null), {}, [3, 2, 1]],
+    ['signers', limitedTo([OURS, elsewhere], null), {}, [23, 22, 21, 3, 2, 1]],
+    ['signers, of a chain', limitedTo([OURS, elsewhere], null), { chainId: 7 }, [23, 22, 21]],
+    ['signers, of a state', limitedTo([OURS, elsewhere], null), { state: 'IN_MEMPOOL' }, [22, 2]],
+    ['a signer, of another one', limitedTo([OURS], null), { signer: OTHER.address }, []],
+    ['a signer, of another chain', limitedTo([OURS], null), { chainId: 7, signer: OURS.address }, []],
+    ['nothing', limitedTo([], null), {}, []],
+  ])('to %s has no others', async (_, only, filter, expected) => {
+    await crowd();
+    const seen = async (viewer: Viewer): Promise<string[]> =>
+      (await queries.list({ kind: 'payload', limit: 50, ...filter }, viewer)).items.map(({ txId }) => txId);
+    expect(await seen({ ...ANYONE, only })).toEqual(ids(...expected));
+    for (const number of [1, 2, 3, 11, 12, 13, 21, 22, 23, 31, 32, 33]) {
+      const isSeen = (await queries.find(txIdOf(number), { ...ANYONE, only })) !== null;
+      if (Object.keys(filter).length === 0) expect([number, isSeen]).toEqual([number, expected.includes(number)]);
+    }
+    await stored.lab.observer.run(`UPDATE managed_tx SET account_id = '${account}'`);
+    expect(await seen({ account, only })).toEqual(ids(...expected));
   });
 });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, jest } from '@jest/globals';
-import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
+import { ANYONE, type CallerLimits, DEFAULT_ACCOUNT, limitedTo, NO_LIMITS } from '../../src/kernel/caller.js';
+import type { Address } from '../../src/kernel/hex.js';
 import { PgCallbackEndpoints } from '../../src/modules/requests/infrastructure/pg-callback-endpoints.js';
 import { aSigner } from '../support/builders.js';
 import { storedRows } from '../support/stored-rows.js';
@@ -190,3 +191,39 @@ it.each([
     expect(await putOff()).toHaveLength(1);
   },
 );
+
+it('whoever is limited sees and changes only endpoints whose filters are within the limits, and widens none', async () => {
+  const [ours, theirs] = [aSigner(1), aSigner(2)];
+  const { chainId } = ours;
+  const filters: Record<string, { chainIds: number[] | null; signers: Address[] | null }> = {
+    all: { chainIds: null, signers: null },
+    chain: { chainIds: [chainId], signers: null },
+    chains: { chainIds: [chainId, 7], signers: null },
+    address: { chainIds: null, signers: [ours.address] },
+    signer: { chainIds: [chainId], signers: [ours.address] },
+    signers: { chainIds: [chainId], signers: [ours.address, theirs.address] },
+    everywhere: { chainIds: [chainId, 7], signers: [ours.address] },
+  };
+  const ids: Record<string, string> = {};
+  for (const [name, filter] of Object.entries(filters)) ids[name] = await lab.endpoint({ ...filter });
+  const seen = async (only: CallerLimits): Promise<string[]> => {
+    const viewer = { ...ANYONE, only };
+    const listed = (await endpoints.list(null, 99, viewer)).map(({ id }) => id);
+    for (const id of Object.values(ids)) expect((await endpoints.find(id, viewer)) !== null).toBe(listed.includes(id));
+    return Object.keys(ids).filter((name) => listed.includes(ids[name] ?? ''));
+  };
+  const elsewhere = { ...ours, chainId: 7 };
+  expect(await seen(NO_LIMITS)).toEqual(Object.keys(filters));
+  expect(await seen(limitedTo(null, [chainId]))).toEqual(['chain', 'signer', 'signers']);
+  expect(await seen(limitedTo([ours], null))).toEqual(['signer']);
+  expect(await seen(limitedTo([ours, elsewhere], null))).toEqual(['signer', 'everywhere']);
+  expect(await seen(limitedTo([ours, { ...theirs, chainId: 7 }], null))).toEqual(['signer']);
+  const viewer = { ...ANYONE, only: limitedTo([ours], null) };
+  const id = ids['signer'] ?? '';
+  for (const change of [{ chainIds: null }, { signers: null }, { signers: [theirs.address] }, { chainIds: [7] }])
+    await expect(endpoints.change(id, change, viewer)).rejects.toMatchObject({ code: 'outside_limits' });
+  expect(await endpoints.find(id, ANYONE)).toMatchObject(filters['signer'] ?? {});
+  expect(await endpoints.change(id, { description: 'mine' }, viewer)).toMatchObject({ description: 'mine' });
+  expect(await endpoints.change(ids['all'] ?? '', { description: 'mine' }, viewer)).toBeNull();
+  expect([await endpoints.remove(ids['all'] ?? '', viewer), await endpoints.remove(id, viewer)]).toEqual([false, true]);
+});

@@ -27,6 +27,14 @@ export class JwtConfig {
   /** The claim with the name of the account that the caller belongs to. Without it, that of the operators. */
   @Text()
   accountClaim?: string;
+
+  /** The claim with the signers that the caller is limited to, as in `1:0x…`: a text with spaces between, or a list. `*` in it stands for all. */
+  @Text()
+  signersClaim?: string;
+
+  /** The same, with chain ids. With both, both hold. */
+  @Text()
+  chainsClaim?: string;
 }
 
 /** How a node knows who calls. */

@@ -24,6 +24,7 @@ import { PgApiKeys } from './infrastructure/pg-api-keys.js';
     { provide: Accounts, useClass: PgAccounts },
     { provide: Tokens, useClass: JwtTokens },
     AccountBook,
+    PgAccounts,
     IssuerKeys,
     KeyRing,
     KeyRefresh,

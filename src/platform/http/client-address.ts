@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../kernel/errors.js';
 import { type Address, parseAddress } from '../../kernel/hex.js';
-import { type ChainId, chainOfPath, type SignerId } from '../../kernel/signer-id.js';
+import type { ChainId } from '../../kernel/signer-id.js';
 import { checksumAddress, hasChecksum } from '../crypto/checksum-address.js';
 
 /** Rootstock and its test network: their wallets spell addresses by EIP-1191. */
@@ -28,10 +28,4 @@ export function clientAddress(text: string, chains?: ChainId | readonly ChainId[
     'compare every digit with the address that you mean; then send that one with its checksum, or in lower case',
     { address: text, expected },
   );
-}
-
-/** Reads a signer from the path of a request. */
-export function signerOfPath(chainId: string, address: string): SignerId {
-  const id = chainOfPath(chainId);
-  return { chainId: id, address: clientAddress(address, id) };
 }

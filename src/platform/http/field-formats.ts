@@ -10,7 +10,7 @@ const DIGITS = { pattern: '^[0-9]+$' };
 
 /** What is in the text fields of answers: a name means the same everywhere. */
 const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
-  [/^(txId|commandId|id|replaces|replacedBy|replacement|callback)$/, UUID],
+  [/^(txId|commandId|accountId|id|replaces|replacedBy|replacement|callback)$/, UUID],
   [/(At|Since|Until)$|^(since|time|at|asOf)$/, TIME],
   [/^(address|signer|to|contractAddress|signers)$/, ADDRESS],
   [/^(txHash|blockHash|hash|r|s|storageKeys|blobs)$/, WORD],

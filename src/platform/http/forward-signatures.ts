@@ -1,10 +1,12 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { NodeConfig } from '../../config/lockstep-config.js';
-import type { Caller, CallerLimits } from '../../kernel/caller.js';
+import { type Caller, limitedTo } from '../../kernel/caller.js';
 import { Clock } from '../../kernel/clock.js';
 import { InvalidInput } from '../../kernel/errors.js';
 import { NodeIdentity } from '../../kernel/node-identity.js';
+import { type ChainId, type SignerId, signerOfKey } from '../../kernel/signer-id.js';
+import { limitValues } from '../database/within-limits.js';
 
 const FROM = 'x-lockstep-forwarded-by';
 const CALLER = 'x-lockstep-caller';
@@ -15,6 +17,9 @@ const SIGNATURE = 'x-lockstep-forward-signature';
 const MOST_APART_MS = 60_000;
 
 type Headers = Readonly<Record<string, unknown>>;
+
+/** Name, account, signers and chains. */
+type SentCaller = [string, string, readonly string[] | null, readonly ChainId[] | null];
 
 /** A request as it is sent from node to node. */
 export interface ForwardedRequest {
@@ -44,7 +49,8 @@ export class ForwardSignatures {
 
   headersOf({ to, path, body, caller }: ForwardedRequest): Record<string, string> {
     const [from, at, nonce] = [this.node.id, String(this.clock.now().getTime()), randomUUID()];
-    const who = encodeURIComponent(JSON.stringify([caller.name, caller.account, caller.only]));
+    const { name, account, only } = caller;
+    const who = encodeURIComponent(JSON.stringify([name, account, ...limitValues(only)]));
     const signature = this.sign([from, to, path, at, nonce, who, body]);
     return { [FROM]: from, [CALLER]: who, [AT]: at, [NONCE]: nonce, [SIGNATURE]: signature };
   }
@@ -62,8 +68,9 @@ export class ForwardSignatures {
     if (Math.abs(Number(at) - this.clock.now().getTime()) > MOST_APART_MS)
       throw refused('the request is old, or the clocks of the nodes differ by more than a minute');
     if (!this.isFirst(nonce ?? '')) throw refused('the request came before');
-    const [name, account, only] = JSON.parse(decodeURIComponent(who ?? '')) as [string, string, CallerLimits];
-    return { name, account, scopes: ['tx:write'], only };
+    const [name, account, signers, chainIds] = JSON.parse(decodeURIComponent(who ?? '')) as SentCaller;
+    const only = limitedTo(signers?.map(knownSigner) ?? null, chainIds);
+    return { name, account, scopes: ['tx:write'], only, endsAt: null };
   }
 
   /** A nonce is remembered for as long as its time could be taken, which is twice what the clocks may differ. */
@@ -89,6 +96,13 @@ export class ForwardSignatures {
 /** Whether this is the answer of a node that did not take the signature, and so has done nothing. */
 export function isRefusal({ status, body }: { readonly status: number; readonly body: string }): boolean {
   return status === 400 && body.includes('"code":"bad_forward_signature"');
+}
+
+/** A node of this deployment wrote it. */
+function knownSigner(text: string): SignerId {
+  const signer = signerOfKey(text);
+  if (signer === null) throw refused('it names no signer');
+  return signer;
 }
 
 function textOf(header: unknown): string | undefined {

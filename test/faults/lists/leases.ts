@@ -440,9 +440,23 @@ const PAUSES = faults(int('paused-signer'), [
   {
     id: 'pauses-from-the-start-of-each-chain',
     in: 'signer_pauses',
-    text: '(chain_id, signer) > ($1::bigint, $2::text)',
-    becomes: 'chain_id > $1::bigint AND signer > $2::text',
+    text: '(p.chain_id, p.signer) > ($1::bigint, $2::text)',
+    becomes: 'p.chain_id > $1::bigint AND p.signer > $2::text',
     why: 'a page of the stops in force leaves some out',
+  },
+  {
+    id: 'pauses-of-chains-that-nobody-may-use',
+    in: 'signer_pauses',
+    text: 'p.chain_id = 0 OR p.chain_id = ANY($5)',
+    becomes: 'true',
+    why: 'a caller that is limited to chains is told of others',
+  },
+  {
+    id: 'pauses-of-signers-that-nobody-may-use',
+    in: 'signer_pauses',
+    text: `AND p.signer = split_part(k.signer, ':', 2)`,
+    becomes: '',
+    why: 'a caller that is limited to signers is told of others',
   },
   {
     id: 'pause-waits-for-no-write',

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { ANYONE, DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT, NO_LIMITS } from '../../../src/kernel/caller.js';
 import { CreateKey } from '../../../src/modules/access/application/create-key.js';
 import { hashOf, parseKeyText } from '../../../src/modules/access/application/key-text.js';
 import { UuidV7 } from '../../../src/platform/identity/uuid-v7.js';
@@ -8,8 +8,7 @@ import { MemoryApiKeys } from './memory-api-keys.js';
 it('a key is stored as the hash of its secret only', async () => {
   const keys = new MemoryApiKeys();
   const { key, text } = await new CreateKey(keys, new UuidV7()).execute(
-    { name: 'a', account: DEFAULT_ACCOUNT, scopes: ['keys:admin'] },
-    null,
+    { name: 'a', account: DEFAULT_ACCOUNT, scopes: ['keys:admin'], only: NO_LIMITS, expiresAt: null },
     ANYONE,
   );
   const { id, secret } = parseKeyText(text) ?? { id: '', secret: '' };

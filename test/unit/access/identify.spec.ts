@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { AuthConfig, type AuthMode } from '../../../src/config/index.js';
-import { ANYONE, type Caller, DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
+import { ANYONE, type Caller, DEFAULT_ACCOUNT, NO_LIMITS } from '../../../src/kernel/caller.js';
 import { CreateKey } from '../../../src/modules/access/application/create-key.js';
 import { Identify } from '../../../src/modules/access/application/identify.js';
 import { KeyRing } from '../../../src/modules/access/application/key-ring.js';
@@ -19,8 +19,8 @@ async function identifyIn(
 ): Promise<{ key: string; identify: (credential: string | null) => Promise<Caller> }> {
   const keys = new MemoryApiKeys();
   const ring = new KeyRing(keys, new FakeClock());
-  const grant = { name: 'a', account: DEFAULT_ACCOUNT, scopes: ['tx:read'] } as const;
-  const { text } = await new CreateKey(keys, new UuidV7()).execute(grant, null, ANYONE);
+  const grant = { name: 'a', account: DEFAULT_ACCOUNT, scopes: ['tx:read'], only: NO_LIMITS, expiresAt: null } as const;
+  const { text } = await new CreateKey(keys, new UuidV7()).execute(grant, ANYONE);
   await ring.refresh();
   const identify = new Identify(Object.assign(new AuthConfig(), { mode }), ring, TOKENS);
   return { key: text, identify: async (credential) => (await identify.execute(credential)).caller };

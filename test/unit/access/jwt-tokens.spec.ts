@@ -2,7 +2,8 @@ import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthConfig, NodeConfig } from '../../../src/config/index.js';
 import { LimitsConfig } from '../../../src/config/lockstep-config.js';
-import { ANYONE } from '../../../src/kernel/caller.js';
+import { ANYONE, limitedTo, NO_LIMITS } from '../../../src/kernel/caller.js';
+import { parseAddress } from '../../../src/kernel/hex.js';
 import { DomainError, messageOf } from '../../../src/kernel/errors.js';
 import { AccountBook } from '../../../src/modules/access/application/account-book.js';
 import type { Session } from '../../../src/modules/access/application/session.js';
@@ -54,10 +55,23 @@ async function outcome(token: string): Promise<unknown> {
 
 describe('a right token', () => {
   it('brings its name and its scopes, and nothing more', async () => {
+    const exp = Math.floor(clock.now().getTime() / 1_000) + 60;
     const { caller, isLive } = await tokens.sessionOf(
-      issuer.token({ sub: 'alice', scope: 'tx:write openid', scopes: ['keys:admin'], name: 'key:1', account: 'x' }),
+      issuer.token({
+        exp,
+        sub: 'alice',
+        scope: 'tx:write openid',
+        scopes: ['keys:admin'],
+        name: 'key:1',
+        account: 'x',
+      }),
     );
-    expect(caller).toEqual({ ...ANYONE, name: 'token:alice', scopes: ['tx:write'] });
+    expect(caller).toEqual({
+      ...ANYONE,
+      name: 'token:alice',
+      scopes: ['tx:write'],
+      endsAt: new Date((exp + 10) * 1_000),
+    });
     expect(isLive()).toBe(true);
   });
 
@@ -272,5 +286,38 @@ describe('the account of a token', () => {
 
   it('is not known before the accounts were read, and nobody is refused for that', async () => {
     expect(await outcome(issuer.token({ tenant: 'shop' }))).toBe('starting');
+  });
+});
+
+describe('the signers and chains of a token', () => {
+  const address = parseAddress(`0x${'ab'.repeat(20)}`);
+  const limitsOf = async (claims: Record<string, unknown>): Promise<unknown> =>
+    (await tokens.sessionOf(issuer.token(claims))).caller.only;
+
+  beforeEach(() => {
+    Object.assign(config.jwt, { signersClaim: 'signers', chainsClaim: 'chains' });
+  });
+
+  it('are those that its claims name', async () => {
+    expect(await limitsOf({ signers: `1:${address} 2:${address}`, chains: '*' })).toEqual(
+      limitedTo(
+        [1, 2].map((chainId) => ({ chainId, address })),
+        null,
+      ),
+    );
+    expect(await limitsOf({ signers: '*', chains: [1, '7'] })).toEqual(limitedTo(null, [1, 7]));
+    expect(await limitsOf({ signers: [`1:${address}`, `2:${address}`], chains: 2 })).toEqual(
+      limitedTo([{ chainId: 2, address }], null),
+    );
+    expect(await limitsOf({ signers: '*', chains: '*' })).toEqual(NO_LIMITS);
+    expect(await limitsOf({ signers: [], chains: '*' })).toEqual({ signers: [], chainIds: [] });
+  });
+
+  it('are never guessed: a token whose claim is missing or wrong is nobody', async () => {
+    const right = { signers: '*', chains: '*' };
+    const wrong = [undefined, null, '', 7, {}, address, `1:${address},2:${address}`, ['*'], [`1:${address}`, 'x']];
+    for (const signers of wrong) expect(await outcome(issuer.token({ ...right, signers }))).toBe('unauthenticated');
+    for (const chains of [undefined, null, '', -1, 1.5, {}, '0', '1,2', ['*'], [1, null]])
+      expect(await outcome(issuer.token({ ...right, chains }))).toBe('unauthenticated');
   });
 });

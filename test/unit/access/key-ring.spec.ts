@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ANYONE } from '../../../src/kernel/caller.js';
+import { ANYONE, limitedTo } from '../../../src/kernel/caller.js';
 import { CreateKey } from '../../../src/modules/access/application/create-key.js';
 import { KeyRing } from '../../../src/modules/access/application/key-ring.js';
 import { newSecret, parseKeyText, prefixOf } from '../../../src/modules/access/application/key-text.js';
@@ -9,6 +9,7 @@ import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { MemoryApiKeys } from './memory-api-keys.js';
 
 const ACCOUNT = new UuidV7().next();
+const LIMITED = limitedTo(null, [7]);
 let keys: MemoryApiKeys;
 let clock: FakeClock;
 let ring: KeyRing;
@@ -19,8 +20,7 @@ beforeEach(async () => {
   [keys, clock] = [new MemoryApiKeys(), new FakeClock()];
   ring = new KeyRing(keys, clock);
   const made = await new CreateKey(keys, new UuidV7()).execute(
-    { name: 'a', account: ACCOUNT, scopes: ['tx:read'] },
-    null,
+    { name: 'a', account: ACCOUNT, scopes: ['tx:read'], only: LIMITED, expiresAt: null },
     ANYONE,
   );
   [text, id] = [made.text, made.key.id];
@@ -37,7 +37,8 @@ describe('a node', () => {
       name: `key:${id}`,
       account: ACCOUNT,
       scopes: ['tx:read'],
-      only: { signers: null, chainIds: null },
+      only: LIMITED,
+      endsAt: null,
     });
   });
 

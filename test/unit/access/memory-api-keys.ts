@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../../src/modules/access/domain/api-key.js';
+import { ALL_KEYS, type ApiKey, type KeyManager } from '../../../src/modules/access/domain/api-key.js';
 import {
   ApiKeys,
   type FreshKey,
@@ -20,7 +20,7 @@ export class MemoryApiKeys extends ApiKeys {
     return key;
   }
 
-  async find(id: string, account: string | null): Promise<ApiKey | null> {
+  async find(id: string, { account }: KeyManager): Promise<ApiKey | null> {
     const key = this.stored.get(id)?.key;
     return key === undefined || (account !== null && account !== key.account) ? null : key;
   }
@@ -37,7 +37,7 @@ export class MemoryApiKeys extends ApiKeys {
   }
 
   async rotate(id: string, { id: freshId, hash, expiresAt }: FreshKey): Promise<ApiKey | null> {
-    const old = await this.find(id, null);
+    const old = await this.find(id, ALL_KEYS);
     if (old?.revokedAt !== null) return null;
     return this.add({ ...old, id: freshId, hash, expiresAt: expiresAt ?? old.expiresAt });
   }

@@ -12,7 +12,7 @@ const EXAMPLE = 'lockstep.example.yaml';
  * 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the ten of a policy, four limits, what the tokens of an
  * issuer have, and the accounts of other nodes, which no default can know.
  */
-const MOST_KEYS = 103;
+const MOST_KEYS = 105;
 /** Each is one `LISTEN`: for work, for news of events, and for news of keys. */
 const LISTENERS = 3;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */
@@ -23,6 +23,8 @@ const EXAMPLES: ReadonlySet<string> = new Set([
   'auth.jwt.audience',
   'auth.jwt.jwksUrl',
   'auth.jwt.accountClaim',
+  'auth.jwt.signersClaim',
+  'auth.jwt.chainsClaim',
   'node.advertisedUrl',
   'database.url',
   'chains[].id',

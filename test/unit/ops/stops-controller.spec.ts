@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { ANYONE } from '../../../src/kernel/caller.js';
+import { ANYONE, NO_LIMITS } from '../../../src/kernel/caller.js';
 import { PauseSigner } from '../../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../../src/modules/ops/application/resume-signer.js';
 import { StopsController } from '../../../src/modules/ops/infrastructure/http/stops.controller.js';
@@ -89,9 +89,9 @@ it('the list goes on where the page before ended', async () => {
   pauses = [];
   expect(JSON.parse((await get(`?cursor=${second.nextCursor}`)).text)).toEqual({ items: [], nextCursor: null });
   expect(calls).toEqual([
-    ['list', null, 2],
-    ['list', { chainId: 0, address: null }, 2],
-    ['list', CHAIN, 51],
+    ['list', null, 2, NO_LIMITS],
+    ['list', { chainId: 0, address: null }, 2, NO_LIMITS],
+    ['list', CHAIN, 51, NO_LIMITS],
   ]);
   expect((await get('?cursor=nothing')).status).toBe(400);
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { InvalidInput } from '../../../src/kernel/errors.js';
-import { clientAddress, signerOfPath } from '../../../src/platform/http/client-address.js';
+import { clientAddress } from '../../../src/platform/http/client-address.js';
+import { signerOfPath } from '../../../src/platform/http/path-params.js';
 
 /** Of the text of EIP-55. */
 const EIP_55 = [
@@ -103,7 +105,7 @@ describe('an address of a client', () => {
 
   it('is checked in a path', () => {
     const [rootstock = ''] = EIP_1191[0]?.[1] ?? [];
-    expect(signerOfPath('30', rootstock)).toEqual({ chainId: 30, address: rootstock.toLowerCase() });
-    expect(() => signerOfPath('1', rootstock)).toThrow(expect.objectContaining({ code: 'invalid_checksum' }));
+    expect(signerOfPath('30', rootstock, ANYONE)).toEqual({ chainId: 30, address: rootstock.toLowerCase() });
+    expect(() => signerOfPath('1', rootstock, ANYONE)).toThrow(expect.objectContaining({ code: 'invalid_checksum' }));
   });
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { NodeConfig } from '../../../src/config/index.js';
-import { type Caller, NO_LIMITS } from '../../../src/kernel/caller.js';
+import { type Caller, limitedTo, NO_LIMITS } from '../../../src/kernel/caller.js';
+import { parseAddress } from '../../../src/kernel/hex.js';
 import { ForwardSignatures } from '../../../src/platform/http/forward-signatures.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
@@ -8,7 +9,8 @@ const CALLER: Caller = {
   name: 'token:Zoë\n',
   account: 'a',
   scopes: ['tx:write'],
-  only: { signers: null, chainIds: [7] },
+  only: limitedTo([{ chainId: 7, address: parseAddress(`0x${'ab'.repeat(20)}`) }], null),
+  endsAt: null,
 };
 const PATH = '/api/v1/tx';
 const BODY = { requestId: 'invoice-4711' };
@@ -31,7 +33,13 @@ function sent(from = node('a')): Record<string, string> {
 describe('a request that a node forwarded', () => {
   it('is its caller’s, for what nodes forward', () => {
     expect(node('b').callerOf(sent(), PATH, BODY)).toEqual(CALLER);
-    const all: Caller = { name: 'key:1', account: 'a', scopes: ['keys:admin', 'tx:write'], only: NO_LIMITS };
+    const all: Caller = {
+      name: 'key:1',
+      account: 'a',
+      scopes: ['keys:admin', 'tx:write'],
+      only: NO_LIMITS,
+      endsAt: null,
+    };
     const headers = node('a').headersOf({ to: 'b', path: PATH, body: '{}', caller: all });
     expect(node('b').callerOf(headers, PATH, {})).toEqual({ ...all, scopes: ['tx:write'] });
   });

@@ -48,7 +48,7 @@ describe('a request that is passed on to the owner', () => {
       }),
   );
 
-  const caller: Caller = { name: 'key:1', account: 'a', scopes: ['tx:write'], only: NO_LIMITS };
+  const caller: Caller = { name: 'key:1', account: 'a', scopes: ['tx:write'], only: NO_LIMITS, endsAt: null };
   const forward = () =>
     new HttpForwarding(signaturesOf('node-1'), log).forward(
       { nodeId: 'owner', advertisedUrl: url, expiresInMs: 1 },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ANYONE } from '../../../src/kernel/caller.js';
+import { ANYONE, limitedTo, NO_LIMITS } from '../../../src/kernel/caller.js';
+import { parseAddress } from '../../../src/kernel/hex.js';
 import type { CreateTxDto } from '../../../src/modules/requests/infrastructure/http/create-tx.dto.js';
 import { toRequest } from '../../../src/modules/requests/infrastructure/http/to-request.js';
 import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
@@ -202,5 +203,32 @@ describe('a create is refused', () => {
 
   it('for an end that is no time', () => {
     expect(() => read({ expiresAt: '2030-13-45' })).toThrow(refused('invalid_time'));
+  });
+});
+
+describe('a sender that is limited', () => {
+  const limited = limitedTo([{ chainId: DEV_CHAIN, address: parseAddress(anAddress(1)) }], null);
+  const sent = (payload: object, only = limited, chainId = DEV_CHAIN) =>
+    toRequest({ ...LEAST, payload: { ...LEAST.payload, gasLimit: 99_000, ...payload } }, chainId, undefined, {
+      ...ANYONE,
+      only,
+    });
+
+  it('sends with the signers that it may use', () => {
+    expect(sent({}).signer.address).toBe(anAddress(1));
+    expect(() => sent({}, limited, DEV_CHAIN + 1)).toThrow(refused('outside_limits'));
+    expect(() => sent({}, limitedTo(null, [DEV_CHAIN + 1]))).toThrow(refused('outside_limits'));
+  });
+
+  it('gets authorizations of these only, and none that counts on other chains', () => {
+    expect(sent({ authorizationList: [OWN] }).payload.authorizationList).toHaveLength(1);
+    expect(sent({ authorizationList: [{ ...SIGNED, chainId: '0' }] }).payload.authorizationList).toHaveLength(1);
+    expect(sent({ authorizationList: [OTHER] }, limitedTo(null, [DEV_CHAIN])).signer.address).toBe(anAddress(1));
+    expect(() => sent({ authorizationList: [OTHER] })).toThrow(refused('outside_limits'));
+    for (const only of [limited, limitedTo(null, [DEV_CHAIN])])
+      expect(() => sent({ authorizationList: [{ ...OWN, chainId: '0' }] }, only)).toThrow(refused('outside_limits'));
+    expect(sent({ authorizationList: [{ ...OWN, chainId: '0' }] }, NO_LIMITS).payload.authorizationList).toHaveLength(
+      1,
+    );
   });
 });

@@ -18,9 +18,9 @@ export class CreateKey {
     private readonly ids: IdGenerator,
   ) {}
 
-  async execute(grant: KeyGrant, expiresAt: Date | null, by: Actor): Promise<WithKeyText> {
+  async execute(grant: KeyGrant, by: Actor): Promise<WithKeyText> {
     const [id, secret] = [this.ids.next(), newSecret()];
-    const key = await this.keys.add({ ...grant, id, hash: hashOf(secret), expiresAt }, by);
+    const key = await this.keys.add({ ...grant, id, hash: hashOf(secret) }, by);
     return { key, text: keyText({ id, secret }) };
   }
 }

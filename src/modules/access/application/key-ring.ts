@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, NO_LIMITS } from '../../../kernel/caller.js';
+import type { Caller } from '../../../kernel/caller.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Unavailable } from '../../../kernel/errors.js';
 import { ApiKeys, type LiveKey } from '../domain/api-keys.js';
@@ -65,6 +65,7 @@ export class KeyRing {
   }
 }
 
-function heldKey({ key: { id, account, scopes }, hash, endsInMs }: LiveKey, nowMs: number): HeldKey {
-  return { hash, endsAtMs: nowMs + endsInMs, caller: { name: `key:${id}`, account, scopes, only: NO_LIMITS } };
+function heldKey({ key, hash, endsInMs }: LiveKey, nowMs: number): HeldKey {
+  const { id, account, scopes, only, expiresAt: endsAt } = key;
+  return { hash, endsAtMs: nowMs + endsInMs, caller: { name: `key:${id}`, account, scopes, only, endsAt } };
 }

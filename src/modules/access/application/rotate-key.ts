@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../kernel/caller.js';
 import { Conflict, NotFound } from '../../../kernel/errors.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
-import { accountOf, assertMayGive } from '../domain/api-key.js';
+import { assertMayGive, managerOf } from '../domain/api-key.js';
 import { ApiKeys } from '../domain/api-keys.js';
 import type { WithKeyText } from './create-key.js';
 import { hashOf, keyText, newSecret } from './key-text.js';
@@ -22,11 +22,11 @@ export class RotateKey {
     private readonly ids: IdGenerator,
   ) {}
 
-  /** @throws NotFound `key_not_found`; Conflict `key_ended`; Forbidden `missing_scope` */
+  /** @throws NotFound `key_not_found`; Conflict `key_ended`; Forbidden as `assertMayGive` */
   async execute(id: string, { overlapMs, expiresAt }: Rotation, caller: Caller): Promise<WithKeyText> {
-    const old = await this.keys.find(id, accountOf(caller));
+    const old = await this.keys.find(id, managerOf(caller));
     if (old === null) throw unknownKey(id);
-    assertMayGive(caller, old.scopes);
+    assertMayGive(caller, { ...old, expiresAt: expiresAt ?? old.expiresAt });
     const [freshId, secret] = [this.ids.next(), newSecret()];
     const fresh = { id: freshId, hash: hashOf(secret), expiresAt };
     const key = await this.keys.rotate(id, fresh, overlapMs, caller);

@@ -1,11 +1,10 @@
 import type { Actor } from '../../../kernel/audit-log.js';
-import type { ApiKey, KeyGrant } from './api-key.js';
+import type { ApiKey, KeyGrant, KeyManager } from './api-key.js';
 
 export interface NewKey extends KeyGrant {
   readonly id: string;
   /** SHA-256 of the secret, 64 hex digits. */
   readonly hash: string;
-  readonly expiresAt: Date | null;
 }
 
 /** A key that is neither revoked nor expired, and whose account is not disabled. */
@@ -22,12 +21,12 @@ export interface KeyUse {
   readonly agoMs: number;
 }
 
-/** An `account` of null stands for all of them: of another account than that there is no key. What changes one is recorded in the audit log. */
+/** What a manager may not manage does not exist. What changes a key is recorded in the audit log. */
 export abstract class ApiKeys {
   abstract add(key: NewKey, by: Actor): Promise<ApiKey>;
-  abstract find(id: string, account: string | null): Promise<ApiKey | null>;
+  abstract find(id: string, manager: KeyManager): Promise<ApiKey | null>;
   /** Newest first. */
-  abstract list(beforeId: string | null, limit: number, account: string | null): Promise<ApiKey[]>;
+  abstract list(beforeId: string | null, limit: number, manager: KeyManager): Promise<ApiKey[]>;
   /** All that may be used now. */
   abstract live(): Promise<LiveKey[]>;
   /**
@@ -37,7 +36,7 @@ export abstract class ApiKeys {
    */
   abstract rotate(id: string, fresh: FreshKey, overlapMs: number, by: Actor): Promise<ApiKey | null>;
   /** Also ends one that is revoked or expired already. @returns whether there is such a key */
-  abstract revoke(id: string, account: string | null, by: Actor): Promise<boolean>;
+  abstract revoke(id: string, manager: KeyManager, by: Actor): Promise<boolean>;
   abstract recordUses(uses: readonly KeyUse[]): Promise<void>;
 }
 

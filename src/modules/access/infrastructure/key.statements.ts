@@ -1,32 +1,37 @@
 /** Nodes that hear it read the keys again. */
 export const CHANNEL = 'lockstep_keys';
 
-const COLUMNS = 'k.key_id, k.account_id, k.name, k.scopes, k.expires_at, k.revoked_at, k.last_used_at, k.created_at';
+const COLUMNS =
+  'k.key_id, k.account_id, k.name, k.scopes, k.signers, k.chain_ids, k.expires_at, k.revoked_at, k.last_used_at, k.created_at';
 export const TOLD = `pg_notify('${CHANNEL}', '')`;
 const IS_LIVE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())';
 
-/** Null stands for all accounts. */
-function isOf(account: string): string {
-  return `(${account}::uuid IS NULL OR k.account_id = ${account})`;
+/** The keys that a caller may manage. The parameters follow one another: account, signers, chains; null stands for all. */
+function managedBy(first: number): string {
+  const [account, signers, chainIds] = [first, first + 1, first + 2].map((n) => `$${n}`);
+  return `(${account}::uuid IS NULL OR k.account_id = ${account}) AND (${signers}::text[] IS NULL OR k.signers <@ ${signers})
+      AND (${chainIds}::bigint[] IS NULL OR k.chain_ids <@ ${chainIds})`;
 }
 
 export const ADD = {
   name: 'key_add',
   text: `
     WITH k AS (
-      INSERT INTO api_key (key_id, account_id, name, secret_hash, scopes, expires_at)
-      VALUES ($1, $2, $3, $4, $5, $6) RETURNING *)
+      INSERT INTO api_key (key_id, account_id, name, secret_hash, scopes, expires_at, signers, chain_ids)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *)
     SELECT ${COLUMNS}, ${TOLD} FROM k`,
 };
 
 export const FIND = {
   name: 'key_find',
-  text: `SELECT ${COLUMNS} FROM api_key k WHERE k.key_id = $1 AND ${isOf('$2')}`,
+  text: `SELECT ${COLUMNS} FROM api_key k WHERE k.key_id = $1 AND ${managedBy(2)}`,
 };
 
 export const LIST = {
   name: 'key_list',
-  text: `SELECT ${COLUMNS} FROM api_key k WHERE ($1::uuid IS NULL OR k.key_id < $1) AND ${isOf('$3')} ORDER BY k.key_id DESC LIMIT $2`,
+  text: `
+    SELECT ${COLUMNS} FROM api_key k
+     WHERE ($1::uuid IS NULL OR k.key_id < $1) AND ${managedBy(3)} ORDER BY k.key_id DESC LIMIT $2`,
 };
 
 export const LIVE = {
@@ -51,7 +56,8 @@ export const END_AFTER = {
 export const REVOKE = {
   name: 'key_revoke',
   text: `
-    WITH k AS (UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, clock_timestamp()) WHERE k.key_id = $1 AND ${isOf('$2')} RETURNING k.key_id)
+    WITH k AS (
+      UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, clock_timestamp()) WHERE k.key_id = $1 AND ${managedBy(2)} RETURNING k.key_id)
     SELECT key_id, ${TOLD} FROM k`,
 };
 

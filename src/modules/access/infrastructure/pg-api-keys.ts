@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, AuditLog } from '../../../kernel/audit-log.js';
 import { isScope } from '../../../kernel/caller.js';
+import { signerOfKey } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import type { PgTx, SqlValue } from '../../../platform/database/pg-tx.js';
-import type { ApiKey } from '../domain/api-key.js';
+import { limitValues } from '../../../platform/database/within-limits.js';
+import type { ApiKey, KeyManager } from '../domain/api-key.js';
 import { ApiKeys, type FreshKey, type KeyUse, type LiveKey, type NewKey } from '../domain/api-keys.js';
 import * as sql from './key.statements.js';
 
@@ -12,6 +14,8 @@ interface KeyRow {
   readonly account_id: string;
   readonly name: string;
   readonly scopes: string[];
+  readonly signers: string[] | null;
+  readonly chain_ids: string[] | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   readonly last_used_at: Date | null;
@@ -34,19 +38,21 @@ export class PgApiKeys extends ApiKeys {
 
   add(key: NewKey, by: Actor): Promise<ApiKey> {
     return this.database.transaction(async (tx) => {
-      const { id, name, account, scopes } = key;
-      await this.audit.record({ by, action: 'createKey', object: `key:${id}`, detail: { name, account, scopes } }, tx);
+      const { id, name, account, scopes, only } = key;
+      const [signers, chainIds] = limitValues(only);
+      const detail = { name, account, scopes, signers, chainIds };
+      await this.audit.record({ by, action: 'createKey', object: `key:${id}`, detail }, tx);
       return addOn(tx, key);
     });
   }
 
-  async find(id: string, account: string | null): Promise<ApiKey | null> {
-    const { rows } = await this.database.query<KeyRow>(sql.FIND, [id, account]);
+  async find(id: string, manager: KeyManager): Promise<ApiKey | null> {
+    const { rows } = await this.database.query<KeyRow>(sql.FIND, [id, ...valuesOf(manager)]);
     return rows[0] === undefined ? null : toKey(rows[0]);
   }
 
-  async list(beforeId: string | null, limit: number, account: string | null): Promise<ApiKey[]> {
-    const { rows } = await this.database.query<KeyRow>(sql.LIST, [beforeId, limit, account]);
+  async list(beforeId: string | null, limit: number, manager: KeyManager): Promise<ApiKey[]> {
+    const { rows } = await this.database.query<KeyRow>(sql.LIST, [beforeId, limit, ...valuesOf(manager)]);
     return rows.map(toKey);
   }
 
@@ -67,9 +73,9 @@ export class PgApiKeys extends ApiKeys {
     });
   }
 
-  revoke(id: string, account: string | null, by: Actor): Promise<boolean> {
+  revoke(id: string, manager: KeyManager, by: Actor): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const { rowCount } = await tx.query(sql.REVOKE, [id, account]);
+      const { rowCount } = await tx.query(sql.REVOKE, [id, ...valuesOf(manager)]);
       if (rowCount !== 1) return false;
       await this.audit.record({ by, action: 'revokeKey', object: `key:${id}` }, tx);
       return true;
@@ -82,11 +88,15 @@ export class PgApiKeys extends ApiKeys {
 }
 
 async function addOn(tx: PgTx, key: NewKey): Promise<ApiKey> {
-  const { id, account, name, hash, scopes, expiresAt } = key;
-  const values: SqlValue[] = [id, account, name, hash, scopes, expiresAt];
+  const { id, account, name, hash, scopes, expiresAt, only } = key;
+  const values: SqlValue[] = [id, account, name, hash, scopes, expiresAt, ...limitValues(only)];
   const [row] = (await tx.query<KeyRow>(sql.ADD, values)).rows;
   if (row === undefined) throw new TypeError('the statement returned no row');
   return toKey(row);
+}
+
+function valuesOf({ account, only }: KeyManager): SqlValue[] {
+  return [account, ...limitValues(only)];
 }
 
 function toKey(row: KeyRow): ApiKey {
@@ -96,6 +106,10 @@ function toKey(row: KeyRow): ApiKey {
     name: row.name,
     // A scope that a newer version gave is of no use here.
     scopes: row.scopes.filter(isScope),
+    only: {
+      signers: row.signers?.flatMap((text) => signerOfKey(text) ?? []) ?? null,
+      chainIds: row.chain_ids?.map(Number) ?? null,
+    },
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,

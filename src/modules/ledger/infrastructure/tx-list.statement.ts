@@ -1,4 +1,6 @@
-import { DEFAULT_ACCOUNT, type Viewer } from '../../../kernel/caller.js';
+import { type CallerLimits, DEFAULT_ACCOUNT, isUnlimited, type Viewer } from '../../../kernel/caller.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { limitValues, withinLimits } from '../../../platform/database/within-limits.js';
 import type { TxFilter } from '../application/views/tx-views.js';
 import { TX_STATES, type TxState } from '../domain/tx-state-machine.js';
 
@@ -25,7 +27,13 @@ export function listStatement(filter: TxFilter, viewer: Viewer): ListStatement {
   return viewer.account === DEFAULT_ACCOUNT ? ofOperators(filter, viewer) : ofAccount(filter, viewer);
 }
 
-type Value = string | number | readonly string[] | readonly number[];
+type Value = string | number | readonly string[] | readonly number[] | null;
+
+/** What `listStatement` merges pages of: the statement begins with `chains`, and `signer` is whose txs they have; null for all of a chain. */
+interface Places {
+  readonly chains: string;
+  readonly signer: string | null;
+}
 
 interface ListStatement {
   readonly text: string;
@@ -41,31 +49,50 @@ function ofAccount({ chainId, signer, state, kind, before, limit }: TxFilter, vi
     ...(signer === undefined ? [] : [`m.signer = ${value(signer)}`]),
     ...(state === undefined ? [] : [`m.state = '${state}'`]),
     ...(before === undefined ? [] : [`m.tx_id < ${value(before)}`]),
-    ...withinLimits(viewer, value),
+    ...(isUnlimited(viewer) ? [] : [withinLimits('m.chain_id', 'm.signer', ...limitParameters(viewer, value))]),
   ];
   const text = `
     SELECT m.tx_id FROM managed_tx m WHERE ${conditions.join(' AND ')} ORDER BY m.account_id DESC, m.tx_id DESC LIMIT ${value(limit)}`;
   return { text, values };
 }
 
-function withinLimits({ only: { signers, chainIds } }: Viewer, value: (item: Value) => string): string[] {
-  return [
-    ...(signers === null ? [] : [`m.signer = ANY(${value(signers)}::text[])`]),
-    ...(chainIds === null ? [] : [`m.chain_id = ANY(${value(chainIds)}::bigint[])`]),
-  ];
+function limitParameters({ only }: Viewer, value: (item: Value) => string): [string, string] {
+  const [signers, chainIds] = limitValues(only);
+  return [value(signers), value(chainIds)];
 }
 
-function ofOperators({ chainId, signer, state, kind, before, limit }: TxFilter, viewer: Viewer): ListStatement {
+/** The chains, or signers, whose pages are merged, as `chains`. A caller that is limited reads through the txs of no others. */
+function placesOf({ chainId, signer }: TxFilter, { only }: Viewer, value: (item: Value) => string): Places {
+  if (only.signers !== null) {
+    const signers = only.signers.filter(
+      (one) => (chainId ?? one.chainId) === one.chainId && (signer ?? one.address) === one.address,
+    );
+    const [chainIds, addresses] = [signers.map((one) => one.chainId), signers.map(({ address }) => address)];
+    const places = `unnest(${value(chainIds)}::bigint[], ${value(addresses)}::text[]) AS s (chain_id, signer)`;
+    return { chains: `WITH chains AS (SELECT * FROM ${places})`, signer: 'c.signer' };
+  }
+  return { chains: chainsOf(chainId, only, value), signer: signer === undefined ? null : value(signer) };
+}
+
+function chainsOf(chainId: ChainId | undefined, { chainIds }: CallerLimits, value: (item: Value) => string): string {
+  if (chainIds !== null) {
+    const wanted = chainIds.filter((id) => (chainId ?? id) === id);
+    return `WITH chains AS (SELECT unnest(${value(wanted)}::bigint[]) AS chain_id)`;
+  }
+  return chainId === undefined ? EVERY_CHAIN : `WITH chains AS (SELECT ${value(chainId)}::bigint AS chain_id)`;
+}
+
+function ofOperators(filter: TxFilter, viewer: Viewer): ListStatement {
+  const { state, kind, before, limit } = filter;
   const values: Value[] = [];
   const value = (item: Value): string => `$${values.push(item)}`;
-  const chains = chainId === undefined ? EVERY_CHAIN : `WITH chains AS (SELECT ${value(chainId)}::bigint AS chain_id)`;
+  const { chains, signer } = placesOf(filter, viewer, value);
   const conditions = [
     'm.chain_id BETWEEN c.chain_id AND c.chain_id',
-    ...(signer === undefined ? [] : [only('m.signer', value(signer))]),
+    ...(signer === null ? [] : [only('m.signer', signer)]),
     `m.kind = '${kind}'`,
     `m.account_id = '${DEFAULT_ACCOUNT}'`,
     ...(before === undefined ? [] : [`m.tx_id < ${value(before)}`]),
-    ...withinLimits(viewer, value),
   ];
   const most = value(limit);
   const pageIn = (one: TxState | undefined): string => {
@@ -77,10 +104,10 @@ function ofOperators({ chainId, signer, state, kind, before, limit }: TxFilter, 
     ];
     // As text, so that no index of all txs has the order.
     const id = isInFlight ? 'm.tx_id::text' : 'm.tx_id';
-    const order = ['m.chain_id', ...(signer === undefined ? [] : ['m.signer']), id].map((key) => `${key} DESC`).join();
+    const order = ['m.chain_id', ...(signer === null ? [] : ['m.signer']), id].map((key) => `${key} DESC`).join();
     return `(SELECT m.tx_id FROM managed_tx m WHERE ${all.join(' AND ')} ORDER BY ${order} LIMIT ${most})`;
   };
-  const isOfChain = chainId !== undefined && signer === undefined && state === undefined && kind === 'payload';
+  const isOfChain = chains !== EVERY_CHAIN && signer === null && state === undefined && kind === 'payload';
   const pages = (isOfChain ? TX_STATES : [state]).map(pageIn);
   const text = `${chains}
     SELECT t.tx_id FROM chains c CROSS JOIN LATERAL (${pages.join(' UNION ALL ')}) t

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, In, LessThan, Repository } from 'typeorm';
 import { inSlices } from '../../../kernel/in-slices.js';
-import { DEFAULT_ACCOUNT, mayUse, type Viewer } from '../../../kernel/caller.js';
+import { DEFAULT_ACCOUNT, isUnlimited, mayUse, type Viewer } from '../../../kernel/caller.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { distinctSigners, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
@@ -134,12 +134,11 @@ export class TypeormTxQueries extends TxQueries {
   private async whereOf(filter: TxFilter, viewer: Viewer): Promise<FindOptionsWhere<ManagedTxEntity>> {
     const { chainId, signer, state, kind, before } = filter;
     const isOfAll = chainId === undefined && signer === undefined && state === undefined && kind === 'payload';
-    const { account: accountId, only } = viewer;
-    if (!isOfAll || accountId !== DEFAULT_ACCOUNT) return { txId: In(await this.idsOf(filter, viewer)) };
+    const { account: accountId } = viewer;
+    if (!isOfAll || accountId !== DEFAULT_ACCOUNT || !isUnlimited(viewer))
+      return { txId: In(await this.idsOf(filter, viewer)) };
     return {
       ...{ kind, accountId },
-      ...(only.signers && { signer: In(only.signers) }),
-      ...(only.chainIds && { chainId: In(only.chainIds) }),
       ...(before === undefined ? {} : { txId: LessThan(before) }),
     };
   }

@@ -4,7 +4,7 @@ import type { SignerId } from '../../../kernel/signer-id.js';
 import { Chains } from '../../chain/index.js';
 import { type Funds, MeasureFunds } from '../../sending/index.js';
 import { FundsRepository } from '../../ledger/index.js';
-import { unknownSigner } from './unknown-signer.js';
+import { unknownSigner } from '../../../kernel/unknown-signer.js';
 
 /** Bounds the work of one request. */
 const MOST_QUEUED = 10_000;

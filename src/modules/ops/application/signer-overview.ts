@@ -33,7 +33,7 @@ export interface SignerPage {
 }
 
 export abstract class SignerOverview {
-  /** Sorted by chain and address. @param after the last signer of the previous page */
+  /** Of those that a caller may use, sorted by chain and address. @param after the last signer of the previous page */
   abstract list(
     after: { readonly chainId: number; readonly address: string } | null,
     limit: number,

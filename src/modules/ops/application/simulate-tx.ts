@@ -7,7 +7,7 @@ import { type AttemptFees, costOf, FundsRepository, type TxRequest } from '../..
 import type { PolicyVerdict } from '../../policies/index.js';
 import { IntakeRules } from '../../requests/index.js';
 import { callOf, FeeRules, GasRules } from '../../sending/index.js';
-import { unknownSigner } from './unknown-signer.js';
+import { unknownSigner } from '../../../kernel/unknown-signer.js';
 
 /** An endpoint has 12 connections for estimates, and lanes need them: a flood of simulations takes a third of them at most. */
 const MOST_AT_ONCE = 4;

@@ -6,7 +6,7 @@ import { type Tx, UnitOfWork } from '../../../kernel/unit-of-work.js';
 import { Log } from '../../../platform/logging/log.js';
 import { EventLog, type SignerEvent } from '../../events/index.js';
 import { type Pause, type PauseRequest, type PauseScope, SignerPauses } from '../../signers/index.js';
-import { unknownSigner } from './unknown-signer.js';
+import { unknownSigner } from '../../../kernel/unknown-signer.js';
 
 export interface PauseOrder extends PauseRequest {
   /** The operationId of the request. */

@@ -1,4 +1,4 @@
-import { type Caller, DEFAULT_ACCOUNT } from '../../../kernel/caller.js';
+import { type Caller, DEFAULT_ACCOUNT, NO_LIMITS } from '../../../kernel/caller.js';
 import type { Pause } from '../../signers/index.js';
 
 /** A pause as clients see it. Null stands for every chain, and for every signer. */
@@ -10,11 +10,11 @@ export interface PauseView {
   readonly reason: string | null;
 }
 
-/** Who may know who asked for it: its account, and the operators that may end it. */
-export type PauseViewer = Pick<Caller, 'account' | 'scopes'>;
+/** Who looks at pauses. Who asked for one is for its account, and for the operators that may end it. */
+export type PauseViewer = Pick<Caller, 'account' | 'scopes' | 'only'>;
 
 /** Whoever brings no key. */
-export const NOBODY: PauseViewer = { account: '', scopes: [] };
+export const NOBODY: PauseViewer = { account: '', scopes: [], only: NO_LIMITS };
 
 export function pauseView({ chainId, address, since, by, reason }: Pause, viewer: PauseViewer): PauseView {
   return {

@@ -3,6 +3,7 @@ import { parseSigner } from '../../../kernel/signer-id.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
 import { pauseView, type PauseViewer } from '../domain/pause-view.js';
+import { limitValues, withinLimits } from '../../../platform/database/within-limits.js';
 import { type PauseJson, pauseOf, toPause } from '../../signers/index.js';
 import { SignerLimits } from '../application/signer-limits.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
@@ -13,7 +14,8 @@ const LIST = {
   name: 'ops_signers',
   text: `
     WITH page AS MATERIALIZED (
-      SELECT * FROM signer WHERE (chain_id, address) > ($1::bigint, $2::text) ORDER BY chain_id, address LIMIT $3),
+      SELECT * FROM signer WHERE (chain_id, address) > ($1::bigint, $2::text) AND ${withinLimits('chain_id', 'address', '$4', '$5')}
+       ORDER BY chain_id, address LIMIT $3),
     most AS MATERIALIZED (SELECT greatest(1000, 100000 / greatest(1, count(*))) AS of_one FROM page)
     SELECT s.chain_id, s.address, s.custody, ${pauseOf('s.chain_id', 's.address')} AS paused, l.owner_node, l.fencing_token, l.expires_at,
            l.expires_at > clock_timestamp() AS leased, c.next_nonce, c.behind, c.behind_since, p.count AS pending, f.count AS in_flight
@@ -57,7 +59,8 @@ export class PgSignerOverview extends SignerOverview {
     limit: number,
     viewer: PauseViewer,
   ): Promise<SignerView[]> {
-    const { rows } = await this.database.query<SignerRow>(LIST, [after?.chainId ?? 0, after?.address ?? '', limit]);
+    const values = [after?.chainId ?? 0, after?.address ?? '', limit, ...limitValues(viewer.only)];
+    const { rows } = await this.database.query<SignerRow>(LIST, values);
     return rows.map((row) => ({
       ...toView(row, viewer),
       inFlightLimit: this.limits.of(parseSigner(row.chain_id, row.address)),

@@ -1,6 +1,7 @@
 import type { Actor } from '../../../kernel/audit-log.js';
 import type { Address } from '../../../kernel/hex.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import type { CallerLimits } from '../../../kernel/caller.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 
 /** Whom a pause is for: one signer, all signers of a chain, an address on all chains, or all signers. Null stands for every one. */
@@ -37,8 +38,8 @@ export abstract class SignerPauses {
   abstract signers(tx: Tx, scope: PauseScope): Promise<SignerId[]>;
   /** The oldest pause that holds for a signer. */
   abstract of(signer: SignerId): Promise<Pause | null>;
-  /** All pauses, the widest first. @param after the last one of the previous page */
-  abstract list(after: PauseScope | null, limit: number): Promise<Pause[]>;
+  /** All pauses that may hold for a signer within the limits, the widest first. @param after the last one of the previous page */
+  abstract list(after: PauseScope | null, limit: number, only: CallerLimits): Promise<Pause[]>;
   /**
    * Resolves when every write under the leases of the scope that began before has ended. A write that begins later reads what is committed now,
    * so after a pause was committed and this resolved, its signers get no nonce.

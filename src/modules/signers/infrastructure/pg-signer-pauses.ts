@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { CallerLimits } from '../../../kernel/caller.js';
 import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
+import { limitValues } from '../../../platform/database/within-limits.js';
 import { type Pause, type PauseRequest, type PauseScope, SignerPauses } from '../domain/signer-pauses.js';
 import { type PauseJson, pauseOf, toPause } from './pause-of.js';
 
@@ -34,7 +36,14 @@ const OF_SIGNER = { name: 'signer_pause_of', text: `SELECT ${pauseOf('$1::bigint
 
 const LIST = {
   name: 'signer_pauses',
-  text: `SELECT * FROM signer_pause WHERE (chain_id, signer) > ($1::bigint, $2::text) ORDER BY chain_id, signer LIMIT $3`,
+  text: `
+    SELECT * FROM signer_pause p
+     WHERE (p.chain_id, p.signer) > ($1::bigint, $2::text)
+       AND ($5::bigint[] IS NULL OR p.chain_id = 0 OR p.chain_id = ANY($5))
+       AND ($4::text[] IS NULL OR p.signer = '' OR EXISTS (
+         SELECT FROM unnest($4) AS k (signer)
+          WHERE p.chain_id IN (0, split_part(k.signer, ':', 1)::bigint) AND p.signer = split_part(k.signer, ':', 2)))
+     ORDER BY p.chain_id, p.signer LIMIT $3`,
 };
 
 /**
@@ -87,8 +96,9 @@ export class PgSignerPauses extends SignerPauses {
     return pause && toPause(pause);
   }
 
-  async list(after: PauseScope | null, limit: number): Promise<Pause[]> {
-    const { rows } = await this.database.query<PauseJson>(LIST, [...(after ? keyOf(after) : START), limit]);
+  async list(after: PauseScope | null, limit: number, only: CallerLimits): Promise<Pause[]> {
+    const values = [...(after ? keyOf(after) : START), limit, ...limitValues(only)];
+    const { rows } = await this.database.query<PauseJson>(LIST, values);
     return rows.map(toPause);
   }
 

@@ -12,7 +12,7 @@ export class ChangeEndpoint {
     private readonly targets: WebhookTargets,
   ) {}
 
-  /** @throws InvalidInput `invalid_webhook_url`; NotFound `webhook_not_found` */
+  /** @throws InvalidInput `invalid_webhook_url`; NotFound `webhook_not_found`; Forbidden `outside_limits` */
   async execute(id: string, change: EndpointChange, caller: Caller): Promise<WebhookEndpoint> {
     const url = change.url === undefined ? {} : { url: this.targets.checkedUrl(change.url).href };
     return knownWebhook(id, await this.endpoints.change(id, { ...change, ...url }, caller));

@@ -3,7 +3,7 @@ import type { Caller } from '../../../kernel/caller.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
 import { AccountLimits } from '../../../platform/limits/account-limits.js';
 import { UNKNOWN_END_SECONDS } from '../../../platform/limits/rate-limited.js';
-import type { EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
+import { assertWithin, type EndpointSettings, type WebhookEndpoint } from '../domain/webhook-endpoint.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import { WebhookSignatures } from './webhook-signatures.js';
@@ -26,8 +26,9 @@ export class CreateEndpoint {
     private readonly limits: AccountLimits,
   ) {}
 
-  /** @throws InvalidInput `invalid_webhook_url`; Unavailable `webhook_key_missing`; RateLimited */
+  /** @throws InvalidInput `invalid_webhook_url`; Forbidden `outside_limits`; Unavailable `webhook_key_missing`; RateLimited */
   async execute(settings: EndpointSettings, caller: Caller): Promise<WithSecret> {
+    assertWithin(caller, settings);
     const url = this.targets.checkedUrl(settings.url).href;
     const [id, secret] = [this.ids.next(), this.signatures.newSecret()];
     const encrypted = this.secrets.encrypted(secret, id);

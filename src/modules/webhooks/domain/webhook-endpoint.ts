@@ -1,3 +1,4 @@
+import { isUnlimited, isWithin, limitedTo, NO_LIMITS, outsideLimits, type Viewer } from '../../../kernel/caller.js';
 import type { Address } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { PublicEvent, PublicEventType } from '../../events/index.js';
@@ -40,6 +41,17 @@ export interface Subscriber extends Omit<EndpointFilter, 'chainIds' | 'signers'>
   readonly chainIds: ReadonlySet<ChainId> | readonly ChainId[] | null;
   readonly signers: ReadonlySet<Address> | readonly Address[] | null;
   readonly callbackOnly: boolean;
+}
+
+/**
+ * A caller that is limited to signers or chains makes endpoints that get events of these only.
+ * @throws Forbidden `outside_limits`
+ */
+export function assertWithin(viewer: Viewer, { chainIds, signers }: EndpointFilter): void {
+  if (isUnlimited(viewer)) return;
+  const named = chainIds?.flatMap((chainId) => signers?.map((address) => ({ chainId, address })) ?? []) ?? [];
+  const told = chainIds === null ? NO_LIMITS : limitedTo(signers === null ? null : named, chainIds);
+  if (!isWithin(told, viewer.only)) throw outsideLimits('chainIds and signers of the endpoint let events pass');
 }
 
 type Matched = Pick<PublicEvent, 'type' | 'chainId' | 'signer' | 'account' | 'callback'>;

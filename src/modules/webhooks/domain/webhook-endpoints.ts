@@ -32,7 +32,7 @@ export abstract class WebhookEndpoints {
   abstract find(id: string, viewer: Viewer): Promise<WebhookEndpoint | null>;
   /** Newest first, older than `beforeId`. */
   abstract list(beforeId: string | null, limit: number, viewer: Viewer): Promise<WebhookEndpoint[]>;
-  /** @returns null when there is no such endpoint */
+  /** @returns null when there is no such endpoint. @throws Forbidden `outside_limits` */
   abstract change(id: string, change: EndpointChange, caller: Caller): Promise<WebhookEndpoint | null>;
   /** Completes changes that stopped half-way, because nobody may repeat them. `most`: endpoints. */
   abstract completeChanges(most: number): Promise<void>;

@@ -6,7 +6,10 @@ const COLUMNS = `e.endpoint_id, e.account_id, e.url, e.description, e.types, e.c
  * The parameters follow one another: account, signers, chains.
  */
 function visibleTo(first: number): string {
-  return `e.deleted_at IS NULL AND e.account_id = $${first} AND ($${first + 1}::text[] IS NULL OR e.signers <@ $${first + 1}) AND ($${first + 2}::bigint[] IS NULL OR e.chain_ids <@ $${first + 2})`;
+  const [account, signers, chainIds] = [first, first + 1, first + 2].map((n) => `$${n}`);
+  return `e.deleted_at IS NULL AND e.account_id = ${account} AND (${chainIds}::bigint[] IS NULL OR e.chain_ids <@ ${chainIds})
+       AND (${signers}::text[] IS NULL OR e.signers IS NOT NULL AND NOT EXISTS (
+         SELECT FROM unnest(e.chain_ids) AS c (chain_id), unnest(e.signers) AS s (signer) WHERE c.chain_id || ':' || s.signer <> ALL(${signers})))`;
 }
 
 /** Previous secrets that sign still, as `p`. By the time of the statement, which is the same in all its places. */

@@ -4,9 +4,15 @@ import type { Caller, Viewer } from '../../../kernel/caller.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import { Database } from '../../../platform/database/database.js';
 import type { PgTx, SqlRunner, SqlValue, Statement } from '../../../platform/database/pg-tx.js';
+import { limitValues } from '../../../platform/database/within-limits.js';
 import type { PublicEventType } from '../../events/index.js';
 import { MOST_PREVIOUS_SECRETS, TooManySecrets } from '../domain/too-many-secrets.js';
-import type { EndpointFilter, EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
+import {
+  assertWithin,
+  type EndpointFilter,
+  type EndpointSettings,
+  type WebhookEndpoint,
+} from '../domain/webhook-endpoint.js';
 import {
   type EndpointChange,
   type NewEndpoint,
@@ -75,7 +81,9 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
       const fields = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]));
       await this.record(tx, caller, 'updateWebhook', id, { fields });
       const isEnabled = enabled ?? row.disabled_at === null;
-      const values = [id, ...valuesOf({ ...toEndpoint(row), ...settings }), isEnabled, DISABLED_BY_CLIENT];
+      const wanted = { ...toEndpoint(row), ...settings };
+      assertWithin(caller, wanted);
+      const values = [id, ...valuesOf(wanted), isEnabled, DISABLED_BY_CLIENT];
       return (await tx.query<EndpointRow & { hastening: boolean }>(sql.CHANGE, values)).rows[0];
     });
     if (changed === undefined) return null;
@@ -170,8 +178,8 @@ export function toFilter({ types, chain_ids, signers }: FilterRow): EndpointFilt
   };
 }
 
-function viewed({ account, only: { signers, chainIds } }: Viewer): SqlValue[] {
-  return [account, signers, chainIds];
+function viewed({ account, only }: Viewer): SqlValue[] {
+  return [account, ...limitValues(only)];
 }
 
 function valuesOf({ url, description, types, chainIds, signers, callbackOnly }: EndpointSettings): SqlValue[] {

@@ -1,15 +1,14 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Put, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { type Caller, DEFAULT_ACCOUNT } from '../../../../kernel/caller.js';
-import { Forbidden } from '../../../../kernel/errors.js';
+import type { Caller } from '../../../../kernel/caller.js';
 import { IdGenerator } from '../../../../kernel/id-generator.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { AccountBook } from '../../application/account-book.js';
 import { KeyRing } from '../../application/key-ring.js';
-import { type Account, ACCOUNT_NAME, type StoredLimits, unknownAccount } from '../../domain/account.js';
+import { type Account, ACCOUNT_NAME, assertOperator, type StoredLimits, unknownAccount } from '../../domain/account.js';
 import { Accounts } from '../../domain/accounts.js';
 import { accountOf } from '../../domain/api-key.js';
 import {
@@ -21,7 +20,7 @@ import {
   LIMITS_EXAMPLES,
 } from './account.dto.js';
 
-const OPERATORS_ONLY = 'Only callers of the account `default` may do it.';
+const OPERATORS_ONLY = 'Only callers of the account `default` without limits may do it.';
 
 @ApiTags('accounts')
 @Controller('api/v1/accounts')
@@ -135,15 +134,10 @@ export class AccountsController {
   }
 }
 
-/** @throws Forbidden `operators_only` */
 function operator(request: FastifyRequest): Caller {
   const caller = callerOf(request);
-  if (caller.account === DEFAULT_ACCOUNT) return caller;
-  throw new Forbidden(
-    'operators_only',
-    'only callers of the account default manage accounts',
-    'ask the operators of this deployment',
-  );
+  assertOperator(caller);
+  return caller;
 }
 
 /** The name of the account that an operator manages. */

@@ -1,6 +1,7 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { isUnlimited, outsideLimits } from '../../../../kernel/caller.js';
 import { AuditLog } from '../../../../kernel/audit-log.js';
 import { parseTime } from '../../../../kernel/time.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
@@ -23,14 +24,16 @@ export class AuditController {
     summary: 'List what administrators did, newest first',
     description:
       'One entry for each request that needed a scope `…:admin`, changed something or sent something, and for each such command of the command line. ' +
-      'Those of the account of the caller, and for the account `default` those of all.',
+      'Those of the account of the caller, and for the account `default` those of all. Only for callers without limits: an entry may be about every signer.',
   })
   @ApiResponse({ status: 200, type: AuditPageDto })
   async list(@Query() query: AuditQueryDto, @Req() request: FastifyRequest): Promise<AuditPageDto> {
     const { cursor, limit = DEFAULT_PAGE_ITEMS, actor = null, action = null, object = null, since, until } = query;
     const before = cursor === undefined ? null : decodeCursor(cursor, PLACE);
+    const caller = callerOf(request);
+    if (!isUnlimited(caller)) throw outsideLimits('the audit log is');
     const filter = {
-      account: accountOf(callerOf(request)),
+      account: accountOf(caller),
       actor,
       action,
       object,

@@ -2,8 +2,11 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestj
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { AuthConfig } from '../../../../config/lockstep-config.js';
+import { type Caller, limitedTo } from '../../../../kernel/caller.js';
 import { Conflict } from '../../../../kernel/errors.js';
+import type { SignerId } from '../../../../kernel/signer-id.js';
 import { parseTime } from '../../../../kernel/time.js';
+import { clientAddress } from '../../../../platform/http/client-address.js';
 import { invalidCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
@@ -11,9 +14,11 @@ import { CreateKey, type WithKeyText } from '../../application/create-key.js';
 import { KeyRing } from '../../application/key-ring.js';
 import { keyIdOf, prefixOf, shownOf } from '../../application/key-text.js';
 import { RotateKey, unknownKey } from '../../application/rotate-key.js';
-import { accountOf, type ApiKey, assertMayGive } from '../../domain/api-key.js';
+import { assertOperator } from '../../domain/account.js';
+import { Accounts } from '../../domain/accounts.js';
+import { type ApiKey, assertMayGive, type KeyGrant, managerOf } from '../../domain/api-key.js';
 import { ApiKeys } from '../../domain/api-keys.js';
-import { CreateKeyDto, KeyDto, KeyPageDto, KeyWithTextDto, RotateKeyDto } from './key.dto.js';
+import { CreateKeyDto, KeyDto, KeyPageDto, KeySignerDto, KeyWithTextDto, RotateKeyDto } from './key.dto.js';
 import { CREATE_EXAMPLES, ROTATE_EXAMPLES } from './key.examples.js';
 
 const DEFAULT_OVERLAP_S = 86_400;
@@ -23,6 +28,7 @@ const DEFAULT_OVERLAP_S = 86_400;
 export class KeysController {
   constructor(
     private readonly keys: ApiKeys,
+    private readonly accounts: Accounts,
     private readonly createKey: CreateKey,
     private readonly rotateKey: RotateKey,
     private readonly ring: KeyRing,
@@ -35,17 +41,16 @@ export class KeysController {
     operationId: 'createKey',
     summary: 'Create a key',
     description:
-      'Only this answer shows the key. It belongs to the account of the caller, and cannot have scopes that the caller does not have.',
+      'Only this answer shows the key. It belongs to the account of the caller, or to the one that it names. It cannot have scopes, signers or chains that the caller does not have, or end later. With both signers and chainIds, both hold.',
   })
   @ApiBody({ type: CreateKeyDto, examples: CREATE_EXAMPLES })
   @ApiResponse({ status: 201, type: KeyWithTextDto })
   async create(@Body() body: CreateKeyDto, @Req() request: FastifyRequest): Promise<KeyWithTextDto> {
     this.assertInUse();
     const caller = callerOf(request);
-    assertMayGive(caller, body.scopes);
-    const { name, scopes, expiresAt } = body;
-    const grant = { name, account: caller.account, scopes: [...new Set(scopes)] };
-    return this.known(await this.createKey.execute(grant, expiresAt == null ? null : parseTime(expiresAt), caller));
+    const grant = await this.grantOf(body, caller);
+    assertMayGive(caller, grant);
+    return this.known(await this.createKey.execute(grant, caller));
   }
 
   @Get()
@@ -54,7 +59,7 @@ export class KeysController {
     operationId: 'listKeys',
     summary: 'List keys, newest first',
     description:
-      'Those of the account of the caller, and for the account `default` those of all. Without their secrets. Revoked and expired keys are listed, too.',
+      'Those of the account of the caller, and for the account `default` those of all. Without their secrets. Revoked and expired keys are listed, too. A key that is limited to signers or chains sees only those that are limited to no others.',
   })
   @ApiResponse({ status: 200, type: KeyPageDto })
   async list(
@@ -63,7 +68,7 @@ export class KeysController {
   ): Promise<KeyPageDto> {
     const before = cursor === undefined ? null : keyIdOf(cursor);
     if (cursor !== undefined && before === null) throw invalidCursor();
-    const found = await this.keys.list(before, limit + 1, accountOf(callerOf(request)));
+    const found = await this.keys.list(before, limit + 1, managerOf(callerOf(request)));
     return pageOf(found.map(toView), limit, ({ id }) => id);
   }
 
@@ -73,7 +78,7 @@ export class KeysController {
   @ApiResponse({ status: 200, type: KeyDto })
   async find(@Param('id') text: string, @Req() request: FastifyRequest): Promise<KeyDto> {
     const id = idOf(text);
-    const key = await this.keys.find(id, accountOf(callerOf(request)));
+    const key = await this.keys.find(id, managerOf(callerOf(request)));
     if (key === null) throw unknownKey(id);
     return toView(key);
   }
@@ -114,9 +119,21 @@ export class KeysController {
   @ApiResponse({ status: 200, type: KeyDto })
   async revoke(@Param('id') text: string, @Req() request: FastifyRequest): Promise<KeyDto> {
     const caller = callerOf(request);
-    await this.keys.revoke(idOf(text), accountOf(caller), caller);
+    await this.keys.revoke(idOf(text), managerOf(caller), caller);
     await this.ring.refresh();
     return this.find(text, request);
+  }
+
+  private async grantOf(body: CreateKeyDto, caller: Caller): Promise<KeyGrant> {
+    const { name, scopes, signers, chainIds, account, expiresAt } = body;
+    if (account != null) assertOperator(caller);
+    return {
+      name,
+      account: account == null ? caller.account : (await this.accounts.find(account)).id,
+      scopes: [...new Set(scopes)],
+      only: limitedTo(signers?.map(toSigner) ?? null, chainIds ?? null),
+      expiresAt: expiresAt == null ? null : parseTime(expiresAt),
+    };
   }
 
   /** This node takes the key when its answer is there; the others have the news a moment later. */
@@ -136,6 +153,11 @@ export class KeysController {
   }
 }
 
+/** @throws InvalidInput `invalid_checksum` */
+function toSigner({ chainId, address }: KeySignerDto): SignerId {
+  return { chainId, address: clientAddress(address, chainId) };
+}
+
 /** @throws NotFound `key_not_found` for what cannot be an id */
 function idOf(text: string): string {
   const id = keyIdOf(text);
@@ -144,12 +166,16 @@ function idOf(text: string): string {
 }
 
 function toView(key: ApiKey): Pick<KeyDto, keyof KeyDto> {
-  const { id, name, scopes } = key;
+  const { id, name, account, scopes, only } = key;
+  const { signers, chainIds } = only;
   return {
     id,
     name,
     prefix: prefixOf(id),
+    accountId: account,
     scopes,
+    signers,
+    chainIds,
     expiresAt: key.expiresAt?.toISOString() ?? null,
     revokedAt: key.revokedAt?.toISOString() ?? null,
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,

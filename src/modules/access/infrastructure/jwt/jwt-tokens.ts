@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { AuthConfig } from '../../../../config/lockstep-config.js';
-import { DEFAULT_ACCOUNT, NO_LIMITS } from '../../../../kernel/caller.js';
+import { type CallerLimits, DEFAULT_ACCOUNT, limitedTo } from '../../../../kernel/caller.js';
 import { Clock } from '../../../../kernel/clock.js';
 import { Forbidden, Unauthenticated, Unavailable } from '../../../../kernel/errors.js';
 import { AccountBook } from '../../application/account-book.js';
 import type { Session } from '../../application/session.js';
 import { Tokens } from '../../application/tokens.js';
-import { scopesOf, subjectOf } from '../../domain/token-claims.js';
+import { ALL, chainsOf, scopesOf, signersOf, subjectOf } from '../../domain/token-claims.js';
 import { IssuerKeys, KeysNotRead, type KeyOf } from './issuer-keys.js';
 
 /** With a pair of keys only: who knows the public one must not be able to sign. */
@@ -89,10 +89,17 @@ export class JwtTokens extends Tokens {
         name: `token:${subject}`,
         account: id,
         scopes: scopesOf(claims[this.config.jwt.scopesClaim]),
-        only: NO_LIMITS,
+        only: this.limitsOf(claims),
+        endsAt: new Date(endsAtMs),
       },
       isLive: () => this.clock.now().getTime() < endsAtMs && isLive(),
     };
+  }
+
+  /** Never guessed: who has tokens of some signers only must not give one of all by leaving a claim out. */
+  private limitsOf(claims: JWTPayload): CallerLimits {
+    const { signersClaim, chainsClaim } = this.config.jwt;
+    return limitedTo(limitOf(claims, signersClaim, signersOf), limitOf(claims, chainsClaim, chainsOf));
   }
 
   private accountOf(claims: JWTPayload): { readonly id: string; readonly isLive: () => boolean } {
@@ -104,6 +111,14 @@ export class JwtTokens extends Tokens {
     if (id === null) throw unknownAccount();
     return { id, isLive: () => this.accounts.idOf(name) === id };
   }
+}
+
+/** Null for no limit: where the config names no claim, and where the claim says so. */
+function limitOf<T>(claims: JWTPayload, claim: string | undefined, read: (value: unknown) => T | null): T | null {
+  if (claim === undefined || claims[claim] === ALL) return null;
+  const limit = read(claims[claim]);
+  if (limit === null) throw refused(`its claim ${claim} is missing or wrong`);
+  return limit;
 }
 
 function reasonOf(error: unknown): string {

@@ -6,8 +6,8 @@ import type { FastifyRequest } from 'fastify';
 import { AuditLog } from '../../../../kernel/audit-log.js';
 import { type Caller, DEFAULT_ACCOUNT } from '../../../../kernel/caller.js';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
-import { signerOfPath } from '../../../../platform/http/client-address.js';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
+import { signerOfPath } from '../../../../platform/http/path-params.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { TxQueries } from '../../../ledger/index.js';
 import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
@@ -152,7 +152,7 @@ export class SignerNoncesController {
     @Req() request: FastifyRequest,
   ): Promise<SyncReportDto> {
     const caller = callerOf(request);
-    const signer = signerOfPath(chainId, address);
+    const signer = signerOfPath(chainId, address, caller);
     const [vouches, isDry] = [vouch === 'true', dryRun === 'true'];
     const object = `signer:${chainId}:${signer.address}`;
     // It takes several transactions, so before them: also one that is refused is recorded.

@@ -1,9 +1,11 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, Req } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { type ChainInForce, ORIGINS } from '../../../../config/index.js';
-import { NotFound } from '../../../../kernel/errors.js';
-import { type ChainId, chainOfPath } from '../../../../kernel/signer-id.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { mayUseChain } from '../../../../kernel/caller.js';
+import type { ChainId } from '../../../../kernel/signer-id.js';
+import { chainOfPath, unknownChain } from '../../../../platform/http/path-params.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { ChainProbes } from '../../../chain/index.js';
 
 class OriginDto {
@@ -83,11 +85,13 @@ export class ChainsController {
   @ApiOperation({
     operationId: 'listChains',
     summary: 'List the chains with the values in force',
-    description: ORIGIN,
+    description: `Those that the caller may use. ${ORIGIN}`,
   })
   @ApiResponse({ status: 200, type: ChainListDto })
-  list(): ChainListDto {
-    return { items: this.probes.inForce().map(([chainId, chain]) => toDto(chainId, chain)), nextCursor: null };
+  list(@Req() request: FastifyRequest): ChainListDto {
+    const caller = callerOf(request);
+    const chains = this.probes.inForce().filter(([chainId]) => mayUseChain(caller, chainId));
+    return { items: chains.map(([chainId, chain]) => toDto(chainId, chain)), nextCursor: null };
   }
 
   @Get(':chainId')
@@ -99,13 +103,11 @@ export class ChainsController {
     description: ORIGIN,
   })
   @ApiResponse({ status: 200, type: ChainDto })
-  get(@Param('chainId') path: string): ChainDto {
-    const chainId = chainOfPath(path);
+  get(@Param('chainId') path: string, @Req() request: FastifyRequest): ChainDto {
+    const chainId = chainOfPath(path, callerOf(request));
     const found = this.probes.inForce().find(([id]) => id === chainId);
     if (found !== undefined) return toDto(...found);
-    throw new NotFound('unknown_chain', `chain ${chainId} is not configured`, 'GET /api/v1/chains lists the chains', {
-      chainId,
-    });
+    throw unknownChain(chainId);
   }
 }
 

@@ -1,7 +1,8 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, Req } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { signerOfPath } from '../../../../platform/http/client-address.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import type { FastifyRequest } from 'fastify';
+import { signerOfPath } from '../../../../platform/http/path-params.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { type BalanceReport, SignerBalance } from '../../application/signer-balance.js';
 
 class InFlightDto {
@@ -48,8 +49,12 @@ export class SignerBalanceController {
     description: 'Asks the chain for the balance now. What the queue may cost is computed at the present price.',
   })
   @ApiResponse({ status: 200, type: SignerBalanceDto })
-  async get(@Param('chainId') chainId: string, @Param('address') address: string): Promise<SignerBalanceDto> {
-    return toDto(await this.balance.execute(signerOfPath(chainId, address)));
+  async get(
+    @Param('chainId') chainId: string,
+    @Param('address') address: string,
+    @Req() request: FastifyRequest,
+  ): Promise<SignerBalanceDto> {
+    return toDto(await this.balance.execute(signerOfPath(chainId, address, callerOf(request))));
   }
 }
 

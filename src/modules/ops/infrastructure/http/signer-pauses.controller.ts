@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { signerOfPath } from '../../../../platform/http/client-address.js';
+import { signerOfPath } from '../../../../platform/http/path-params.js';
 import { SignerPauses } from '../../../signers/index.js';
 import { pauseView } from '../../domain/pause-view.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
@@ -49,9 +49,10 @@ export class SignerPausesController {
     @Body() body: PauseRequestDto,
     @Req() request: FastifyRequest,
   ): Promise<SignerPauseDto> {
-    const signer = signerOfPath(chainId, address);
+    const caller = callerOf(request);
+    const signer = signerOfPath(chainId, address, caller);
     const pause = await this.pauseSigner.execute(signer, pauseOrderOf('pauseSigner', request, body));
-    return { ...signer, paused: pauseView(pause, callerOf(request)) };
+    return { ...signer, paused: pauseView(pause, caller) };
   }
 
   @Post('resume')
@@ -71,9 +72,10 @@ export class SignerPausesController {
     @Body() body: PauseRequestDto,
     @Req() request: FastifyRequest,
   ): Promise<SignerPauseDto> {
-    const signer = signerOfPath(chainId, address);
+    const caller = callerOf(request);
+    const signer = signerOfPath(chainId, address, caller);
     await this.resumeSigner.execute(signer, pauseOrderOf('resumeSigner', request, body));
     const left = await this.pauses.of(signer);
-    return { ...signer, paused: left && pauseView(left, callerOf(request)) };
+    return { ...signer, paused: left && pauseView(left, caller) };
   }
 }

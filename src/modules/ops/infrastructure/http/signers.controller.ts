@@ -78,7 +78,7 @@ export class SignersController {
     operationId: 'listSigners',
     summary: 'List signers with their owner and backlog',
     description:
-      'Each with the node that owns its lease, its pause, how many of its transactions wait, and how many may be in flight.',
+      'Each with the node that owns its lease, its pause, how many of its transactions wait, and how many may be in flight. Only those that the caller may use.',
   })
   @ApiResponse({ status: 200, type: SignerPageDto })
   async list(@Query() query: PageQueryDto, @Req() request: FastifyRequest): Promise<SignerPage> {

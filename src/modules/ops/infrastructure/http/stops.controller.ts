@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpCode, Post, Query, Req } from '@nestjs/commo
 import { ApiBody, ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
+import { type Caller, isWithin, limitedTo, NO_LIMITS, outsideLimits } from '../../../../kernel/caller.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
@@ -44,6 +45,11 @@ class StopPageDto {
   @ApiProperty({ type: String, nullable: true, example: null }) nextCursor!: string | null;
 }
 
+interface ScopeText {
+  readonly chainId?: number | null;
+  readonly signer?: string | null;
+}
+
 @ApiTags('signers')
 @Controller('api/v1')
 export class StopsController {
@@ -61,13 +67,14 @@ export class StopsController {
     summary: 'Stop a signer, a chain or everything',
     description:
       'After the answer no node gives a new nonce: what is PENDING waits with subState SIGNER_PAUSED, and requests are still stored. What was sent is ' +
-      'watched, sent again as it is, and can be cancelled; higher prices, replaces and speed-ups wait. A second stop of the same changes nothing. Any node can answer.',
+      'watched, sent again as it is, and can be cancelled; higher prices, replaces and speed-ups wait. A second stop of the same changes nothing. Any node can answer. A key that is limited to signers or chains stops only these.',
   })
   @ApiBody({ type: StopRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: PauseDto })
   async stop(@Body() body: StopRequestDto, @Req() request: FastifyRequest): Promise<PauseDto> {
-    const pause = await this.pauseSigner.execute(scopeOf(body), pauseOrderOf('stopSigners', request, body));
-    return pauseView(pause, callerOf(request));
+    const caller = callerOf(request);
+    const order = pauseOrderOf('stopSigners', request, body);
+    return pauseView(await this.pauseSigner.execute(scopeOf(body, caller), order), caller);
   }
 
   @Post('go')
@@ -82,7 +89,7 @@ export class StopsController {
   @ApiBody({ type: StopRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 204, description: 'It is ended, or there was none' })
   async go(@Body() body: StopRequestDto, @Req() request: FastifyRequest): Promise<void> {
-    await this.resumeSigner.execute(scopeOf(body), pauseOrderOf('endStop', request, body));
+    await this.resumeSigner.execute(scopeOf(body, callerOf(request)), pauseOrderOf('endStop', request, body));
   }
 
   @Get('stops')
@@ -90,13 +97,15 @@ export class StopsController {
   @ApiOperation({
     operationId: 'listStops',
     summary: 'List stops and pauses that are in force',
-    description: 'Those of every chain first. A pause of one signer is a stop, too.',
+    description:
+      'Those of every chain first. A pause of one signer is a stop, too. Only those that hold for a signer that the caller may use.',
   })
   @ApiResponse({ status: 200, type: StopPageDto })
   async list(@Query() query: PageQueryDto, @Req() request: FastifyRequest): Promise<Page<PauseDto>> {
     const caller = callerOf(request);
     const limit = query.limit ?? DEFAULT_PAGE_ITEMS;
-    const found = await this.pauses.list(query.cursor === undefined ? null : placeOf(query.cursor), limit + 1);
+    const after = query.cursor === undefined ? null : placeOf(query.cursor);
+    const found = await this.pauses.list(after, limit + 1, caller.only);
     return pageOf(
       found.map((pause) => pauseView(pause, caller)),
       limit,
@@ -105,8 +114,12 @@ export class StopsController {
   }
 }
 
-function scopeOf({ chainId = null, signer }: { chainId?: number | null; signer?: string | null }): PauseScope {
-  return { chainId, address: signer == null ? null : clientAddress(signer, chainId) };
+/** @throws Forbidden `outside_limits` for more than the caller may use: a stop of all, or of an address on all chains, is for callers without limits */
+function scopeOf({ chainId = null, signer }: ScopeText, { only }: Caller): PauseScope {
+  const address = signer == null ? null : clientAddress(signer, chainId);
+  const stopped = chainId === null ? NO_LIMITS : limitedTo(address === null ? null : [{ chainId, address }], [chainId]);
+  if (!isWithin(stopped, only)) throw outsideLimits('the stop is');
+  return { chainId, address };
 }
 
 function placeOf(cursor: string): PauseScope {

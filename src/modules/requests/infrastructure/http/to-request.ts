@@ -1,4 +1,4 @@
-import type { Caller } from '../../../../kernel/caller.js';
+import { type Caller, isUnlimited, mayUse, outsideLimits } from '../../../../kernel/caller.js';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { parseHex } from '../../../../kernel/hex.js';
 import type { JsonObject } from '../../../../kernel/json.js';
@@ -6,7 +6,7 @@ import { parseQuantity } from '../../../../kernel/quantities.js';
 import { parseTime } from '../../../../kernel/time.js';
 import type { ChainId, SignerId } from '../../../../kernel/signer-id.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
-import type { TxPayload, TxRequest } from '../../../ledger/index.js';
+import { awaitedAuthorities, type TxPayload, type TxRequest } from '../../../ledger/index.js';
 import type { CreateTxDto, PayloadDto } from './create-tx.dto.js';
 import { toFees } from './to-fees.js';
 import { toAuthorizations } from './to-authorizations.js';
@@ -15,7 +15,7 @@ import { isRequestId } from './request-id.js';
 /** The largest gas limit that fits the BIGINT of the database; far above that of any block. */
 const MAX_GAS = (1n << 63n) - 1n;
 
-/** Turns a validated body into domain types. */
+/** Turns a validated body into domain types. @throws Forbidden `outside_limits` for signers that the sender may not use; and what is no request */
 export function toRequest(
   body: CreateTxDto,
   chainId: ChainId,
@@ -24,6 +24,7 @@ export function toRequest(
 ): Omit<TxRequest, 'requestHash'> {
   const signer = { chainId, address: clientAddress(body.signer, chainId) };
   const payload = toPayload(body.payload, signer);
+  assertMayUse(sender, signer, payload);
   return {
     signer,
     sender,
@@ -37,6 +38,14 @@ export function toRequest(
     metadata: body.metadata == null ? null : (body.metadata as JsonObject),
     ...(body.callback == null ? {} : { callback: body.callback.toLowerCase() }),
   };
+}
+
+/** It signs, and so does each signer whose authorization Lockstep is asked for. One for chain 0 counts on all chains. */
+function assertMayUse(sender: Caller, signer: SignerId, { authorizationList = [] }: TxPayload): void {
+  const authorities = awaitedAuthorities(authorizationList).map((address) => ({ ...signer, address }));
+  if (![signer, ...authorities].every((one) => mayUse(sender, one))) throw outsideLimits('a signer of the request is');
+  const isForAll = authorizationList.some((item) => !('r' in item) && item.chainId === 0n);
+  if (isForAll && !isUnlimited(sender)) throw outsideLimits('an authorization for every chain is');
 }
 
 function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {

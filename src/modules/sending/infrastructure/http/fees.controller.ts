@@ -1,7 +1,8 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, Req } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { chainOfPath } from '../../../../kernel/signer-id.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import type { FastifyRequest } from 'fastify';
+import { chainOfPath } from '../../../../platform/http/path-params.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { QuoteFees } from '../../application/quote-fees.js';
 import { ChainFeesDto, toChainFees } from './fees.dto.js';
 
@@ -20,7 +21,7 @@ export class FeesController {
       'For each speed, the fees that the next transaction without fees of its own would offer. They are read at most once per block.',
   })
   @ApiResponse({ status: 200, type: ChainFeesDto })
-  async fees(@Param('chainId') chainId: string): Promise<ChainFeesDto> {
-    return toChainFees(await this.quotes.execute(chainOfPath(chainId)));
+  async fees(@Param('chainId') chainId: string, @Req() request: FastifyRequest): Promise<ChainFeesDto> {
+    return toChainFees(await this.quotes.execute(chainOfPath(chainId, callerOf(request))));
   }
 }
