@@ -29,9 +29,21 @@ it('a key has the account and the limits that it was made with, also after a rot
   const { id } = await keys.add({ ...grant, id: ids.next(), hash: 'a'.repeat(64) }, ANYONE);
   await keys.rotate(id, { id: ids.next(), hash: 'b'.repeat(64), expiresAt: undefined }, 60_000, ANYONE);
   expect((await keys.live()).map(({ key }) => key)).toEqual([
-    expect.objectContaining({ ...grant, id, expiresAt: expect.any(Date) }),
+    expect.objectContaining({ ...grant, id, revokedAt: expect.any(Date) }),
     expect.objectContaining(grant),
   ]);
+});
+
+it('a key that is rotated a second time gives the end that it was made with, and a revocation ends its overlap', async () => {
+  const { id } = await add({ name: 'lost answer', account: await putAccount('lost'), only: NO_LIMITS });
+  const rotate = (): Promise<ApiKey | null> =>
+    keys.rotate(id, { id: ids.next(), hash: 'b'.repeat(64), expiresAt: undefined }, 60_000, ANYONE);
+  expect([(await rotate())?.expiresAt, (await rotate())?.expiresAt]).toEqual([null, null]);
+  const left = (await keys.live()).find(({ key }) => key.id === id)?.endsInMs ?? 0;
+  expect([left > 30_000, left <= 60_000]).toEqual([true, true]);
+  await keys.revoke(id, ALL_KEYS, ANYONE);
+  expect((await keys.live()).filter(({ key }) => key.id === id)).toEqual([]);
+  expect(await rotate()).toBeNull();
 });
 
 it('whoever is limited manages only the keys that are limited to no more', async () => {
@@ -47,11 +59,7 @@ it('whoever is limited manages only the keys that are limited to no more', async
     one: limitedTo([one], null),
     two: limitedTo([two], null),
   };
-  const made = await Promise.all(
-    Object.entries(limits).map(([name, only]) =>
-      add({ name, account, only }),
-    ),
-  );
+  const made = await Promise.all(Object.entries(limits).map(([name, only]) => add({ name, account, only })));
   const managed = async (only: CallerLimits, of: string | null): Promise<string[]> => {
     const manager = { account: of, only };
     const names = (await keys.list(null, 99, manager)).map(({ name }) => name);
@@ -71,8 +79,7 @@ it('whoever is limited manages only the keys that are limited to no more', async
 
 it('a key cannot be used while its account is disabled', async () => {
   const [shop, bank] = [await putAccount('shop'), await putAccount('bank')];
-  const make = (account: string, name: string) =>
-    add({ name, account, only: NO_LIMITS });
+  const make = (account: string, name: string) => add({ name, account, only: NO_LIMITS });
   await make(shop, 'of the shop');
   await make(bank, 'of the bank');
   const live = async (): Promise<string[]> => (await keys.live()).map(({ key }) => key.name).sort();

@@ -24,6 +24,7 @@ export interface KeyGrant {
 
 export interface ApiKey extends KeyGrant {
   readonly id: string;
+  /** After a rotation the end of its overlap, which may be to come. */
   readonly revokedAt: Date | null;
   /** About: it is written once a minute. */
   readonly lastUsedAt: Date | null;

@@ -4,7 +4,9 @@ export const CHANNEL = 'lockstep_keys';
 const COLUMNS =
   'k.key_id, k.account_id, k.name, k.scopes, k.signers, k.chain_ids, k.expires_at, k.revoked_at, k.last_used_at, k.created_at';
 export const TOLD = `pg_notify('${CHANNEL}', '')`;
-const IS_LIVE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())';
+/** Null for never. A rotation revokes a key some time ahead. */
+const ENDS_AT = 'least(k.expires_at, k.revoked_at)';
+const IS_LIVE = `coalesce(${ENDS_AT} > clock_timestamp(), true)`;
 
 /** The keys that a caller may manage. The parameters follow one another: account, signers, chains; null stands for all. */
 function managedBy(first: number): string {
@@ -37,7 +39,7 @@ export const LIST = {
 export const LIVE = {
   name: 'key_live',
   text: `
-    SELECT ${COLUMNS}, k.secret_hash, (extract(epoch FROM k.expires_at - clock_timestamp()) * 1000)::float8 AS ends_in_ms
+    SELECT ${COLUMNS}, k.secret_hash, (extract(epoch FROM ${ENDS_AT} - clock_timestamp()) * 1000)::float8 AS ends_in_ms
       FROM api_key k JOIN account a USING (account_id) WHERE ${IS_LIVE} AND a.disabled_at IS NULL`,
 };
 
@@ -46,18 +48,18 @@ export const LOCK = {
   text: `SELECT ${COLUMNS} FROM api_key k WHERE k.key_id = $1 AND ${IS_LIVE} FOR UPDATE`,
 };
 
-/** Never later than it would have ended without the rotation. */
-export const END_AFTER = {
-  name: 'key_end_after',
+/** Keeps what it was made with, so that a key that is rotated once more gives the same. */
+export const REVOKE_AFTER = {
+  name: 'key_revoke_after',
   text: `
-    UPDATE api_key SET expires_at = least(expires_at, clock_timestamp() + $2::float8 * interval '1 ms') WHERE key_id = $1`,
+    UPDATE api_key SET revoked_at = least(revoked_at, clock_timestamp() + $2::float8 * interval '1 ms') WHERE key_id = $1`,
 };
 
 export const REVOKE = {
   name: 'key_revoke',
   text: `
     WITH k AS (
-      UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, clock_timestamp()) WHERE k.key_id = $1 AND ${managedBy(2)} RETURNING k.key_id)
+      UPDATE api_key k SET revoked_at = least(k.revoked_at, clock_timestamp()) WHERE k.key_id = $1 AND ${managedBy(2)} RETURNING k.key_id)
     SELECT key_id, ${TOLD} FROM k`,
 };
 

@@ -65,7 +65,7 @@ export class PgApiKeys extends ApiKeys {
     return this.database.transaction(async (tx) => {
       const [row] = (await tx.query<KeyRow>(sql.LOCK, [id])).rows;
       if (row === undefined) return null;
-      await tx.query(sql.END_AFTER, [id, overlapMs]);
+      await tx.query(sql.REVOKE_AFTER, [id, overlapMs]);
       const detail = { newKey: fresh.id, overlapMs };
       await this.audit.record({ by, action: 'rotateKey', object: `key:${id}`, detail }, tx);
       const old = toKey(row);

@@ -120,7 +120,13 @@ export class KeyDto {
   @ApiProperty({ type: [KeySignerDto], nullable: true, ...SIGNERS }) signers!: readonly KeySignerDto[] | null;
   @ApiProperty({ type: [Number], nullable: true, ...CHAINS }) chainIds!: readonly number[] | null;
   @ApiProperty({ type: String, nullable: true, example: null }) expiresAt!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: null }) revokedAt!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'It cannot be used from then on. After a rotation the end of its overlap, which may be to come',
+  })
+  revokedAt!: string | null;
   @ApiProperty({ type: String, nullable: true, example: null, description: 'To the minute' }) lastUsedAt!:
     string | null;
   @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) createdAt!: string;
