@@ -86,10 +86,12 @@ describe('a create that needs the owner', () => {
     expect(looked.status).toBe(404);
   });
 
-  it('is not believed to be forwarded without proof', async () => {
+  it('is not believed to be forwarded without proof, and counted', async () => {
     const headers = { 'x-lockstep-forwarded-by': 'somebody', 'x-lockstep-forward-signature': 'aa' };
     const refused = await other.post('/api/v1/tx', create('now-4', { allocate: 'now' }), headers);
     expect(refused).toMatchObject({ status: 400, body: { code: 'bad_forward_signature' } });
+    const { body } = await other.get('/metrics');
+    expect(String(body['text'])).toContain('auth_refused_total{reason="forwarded"} 1\n');
   });
 });
 

@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../../../kernel/caller.js';
 import { Forbidden, InvariantViolation, Unauthenticated } from '../../../../kernel/errors.js';
 import { ForwardSignatures } from '../../../../platform/http/forward-signatures.js';
 import { type Demand, DEMANDS, NOTHING, setSender } from '../../../../platform/http/scope.js';
@@ -27,7 +28,7 @@ export class AccessGuard implements CanActivate {
     if (demand === NOTHING) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const caller = this.forwarded.callerOf(request.headers, request.url, request.body);
+    const caller = this.forwardedBy(request);
     const session = caller === null ? await this.sessionOf(request) : { caller, isLive: () => true };
     if (!session.caller.scopes.includes(demand)) {
       this.metrics.count('auth_refused_total', 1, { reason: 'scope' });
@@ -36,6 +37,16 @@ export class AccessGuard implements CanActivate {
     setSender(request, { caller: session.caller, wasForwarded: caller !== null });
     this.open.add(http.getResponse<FastifyReply>(), session);
     return true;
+  }
+
+  /** @returns null when no other node sent it */
+  private forwardedBy({ headers, url, body }: FastifyRequest): Caller | null {
+    try {
+      return this.forwarded.callerOf(headers, url, body);
+    } catch (error) {
+      this.metrics.count('auth_refused_total', 1, { reason: 'forwarded' });
+      throw error;
+    }
   }
 
   private async sessionOf({ headers }: FastifyRequest): Promise<Session> {
