@@ -160,6 +160,20 @@ CREATE TABLE signer_spent (
   PRIMARY KEY (chain_id, signer, counts_until)
 );
 
+-- What administrators set by the API for what a signer may sign, beside what the config says. Nothing changes or deletes a row: the highest version
+-- of a signer is in force. Whoever writes locks the table, so commits are in the order of seq, and its highest one tells whether anything is new.
+CREATE TABLE signer_policy (
+  seq        bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  chain_id   bigint      NOT NULL,
+  signer     evm_address NOT NULL,
+  version    int         NOT NULL CHECK (version > 0),
+  -- Null: it was withdrawn.
+  rules      jsonb,
+  changed_by text        NOT NULL,
+  changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT signer_policy_version UNIQUE (chain_id, signer, version)
+);
+
 -- The last epoch in which a signer was reconciled; without a row it is the first.
 CREATE TABLE signer_reconciliation (
   chain_id      bigint      NOT NULL,

@@ -47,6 +47,7 @@ const TAGS = {
   signers: 'The accounts that send: their owners, balances, pauses and nonces',
   chains: 'What a chain asks for',
   keys: 'Who may call, and what each may do',
+  policies: 'What a signer may sign',
   accounts: 'Who owns keys, and how much each may use',
   audit: 'What administrators did',
   operations: 'Health and metrics',

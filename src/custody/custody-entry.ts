@@ -1,5 +1,5 @@
 import { Each, Flag, Section, SectionList, Text, TextList, Wei } from '../config/config-fields.js';
-import type { Address } from '../kernel/hex.js';
+import { type Address, SELECTOR } from '../kernel/hex.js';
 import type { EcdsaSignature, Signable, SignableKind } from '../kernel/signing.js';
 
 /** Where a key is kept, for operators. It never contains the key. */
@@ -39,7 +39,7 @@ export class AllowedCallConfig {
   address = '';
 
   /** The first four bytes of the call data, or `0x` for none; without the list any data may be sent. */
-  @Each('isSelector', 'must be 0x and 8 hex digits, or 0x', (text) => /^0x([0-9a-fA-F]{8})?$/.test(text))
+  @Each('isSelector', 'must be 0x and 8 hex digits, or 0x', (text) => SELECTOR.test(text))
   @TextList()
   selectors?: string[];
 }

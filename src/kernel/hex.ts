@@ -7,6 +7,9 @@ export type Hash = Hex & { readonly __hash: unique symbol };
 /** 20 bytes in lower-case hex. Only one spelling, so that two spellings of an address are never two signers. */
 export type Address = Hex & { readonly __address: unique symbol };
 
+/** The first four bytes of call data, in any case, or `0x` for none. */
+export const SELECTOR = /^0x(?:[0-9a-fA-F]{8})?$/;
+
 const BYTES = /^0x(?:[0-9a-f]{2})*$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;

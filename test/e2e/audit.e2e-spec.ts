@@ -84,6 +84,7 @@ async function entries(query = '', key = admin): Promise<readonly Entry[]> {
 const aWebhook = (): Promise<string> =>
   made('/webhooks', { url: `http://127.0.0.1:${(receiver.address() as { port: number }).port}/` });
 const signer = `/signers/${DEV_CHAIN}/${SIGNER}`;
+const policy = `/policies/${DEV_CHAIN}/${SIGNER}`;
 
 /** An event that was delivered to a new endpoint. */
 async function aDelivery(): Promise<string> {
@@ -118,6 +119,8 @@ const RECIPES: Readonly<Record<string, () => Promise<readonly [path: string, bod
   'POST /api/v1/signers/{chainId}/{address}/pause': async () => [`${signer}/pause`, { reason: 'why' }],
   'POST /api/v1/signers/{chainId}/{address}/resume': async () => [`${signer}/resume`, {}],
   'POST /api/v1/signers/{chainId}/{address}/sync': async () => [`${signer}/sync`, {}],
+  'PUT /api/v1/policies/{chainId}/{address}': async () => [policy, { version: 0, rules: { authorizations: true } }],
+  'DELETE /api/v1/policies/{chainId}/{address}': async () => [`${policy}?version=1`],
   'POST /api/v1/stop': async () => ['/stop', { chainId: DEV_CHAIN }],
   'POST /api/v1/go': async () => ['/go', { chainId: DEV_CHAIN }],
 };
@@ -216,12 +219,17 @@ describe('the audit log', () => {
 });
 
 describe('accounts', () => {
-  it('are made, read, limited and disabled by the operators only, and another one sees itself', async () => {
+  it('are made, read, limited and disabled by the operators only, as policies are, and another one sees itself', async () => {
     for (const [method, path, body] of [
       ['POST', '/accounts', { name: 'more' }],
       ['PUT', '/accounts/shop/limits', {}],
       ['POST', '/accounts/bank/disable', {}],
       ['POST', '/accounts/shop/enable', {}],
+      ['PUT', policy, { version: 2, rules: {} }],
+      ['DELETE', `${policy}?version=2`, undefined],
+      ['GET', policy, undefined],
+      ['GET', `${policy}/versions`, undefined],
+      ['GET', '/policies', undefined],
     ] as const)
       expect(await ask(method, path, body, shop)).toMatchObject({ status: 403, body: { code: 'operators_only' } });
     for (const name of ['bank', 'default', 'nobody', 'two words'])

@@ -107,3 +107,93 @@ describe('a replacement of what waits', () => {
     expect((await node.post(replace, other)).body).toMatchObject({ status: 409, code: 'idempotency_conflict' });
   });
 });
+
+describe('a policy that is set by the API', () => {
+  const path = `/api/v1/policies/${DEV_CHAIN}/${SIGNER}`;
+  const none = { maxValue: null, maxFee: null, dailyFees: null };
+  const flags = { contractCreation: false, blobs: false, authorizations: false, dryRun: false };
+  const to = [{ address: RECEIVER.toLowerCase(), selectors: ['0x'] }];
+  const config = { ...none, ...flags, to, maxValue: '60', dailyValue: '100' };
+  const set = (version: number, rules: object) => node.call('PUT', path, null, { version, rules });
+
+  it('is not there at first, beside that of the config', async () => {
+    const standing = { chainId: DEV_CHAIN, address: SIGNER.toLowerCase(), config, api: null, version: 0 };
+    expect((await node.get(path)).body).toEqual({ ...standing, changedBy: null, changedAt: null });
+    expect((await node.get('/api/v1/policies')).body).toMatchObject({ items: [standing], nextCursor: null });
+    expect((await node.get(`${path}/versions`)).body).toEqual({ items: [], nextCursor: null });
+  });
+
+  it('is refused with the path of each mistake, and where there is no such signer', async () => {
+    const mistakes = {
+      to: [{ address: RECEIVER, selectors: ['0x12'] }, { address: 'nobody' }],
+      maxValue: '1 ether',
+      dryRun: 'yes',
+      maxvalue: '1',
+    };
+    expect((await set(0, mistakes)).body).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      errors: [
+        { path: 'rules.maxvalue' },
+        { path: 'rules.to[0].selectors' },
+        { path: 'rules.to[1].address' },
+        { path: 'rules.maxValue' },
+        { path: 'rules.dryRun' },
+      ],
+    });
+    expect((await set(0, { to: [{ address: RECEIVER.replace('C', 'c') }] })).body).toMatchObject({
+      code: 'invalid_checksum',
+    });
+    expect((await node.call('PUT', path, null, { rules: {} })).body).toMatchObject({ errors: [{ path: 'version' }] });
+    const stranger = path.replace(SIGNER, STRANGER);
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      expect(
+        (
+          await node.call(
+            method,
+            method === 'DELETE' ? `${stranger}?version=0` : stranger,
+            null,
+            method === 'PUT' ? { version: 0, rules: {} } : undefined,
+          )
+        ).body,
+      ).toMatchObject({ status: 404, code: 'unknown_signer' });
+    expect((await node.get(path)).body).toMatchObject({ version: 0 });
+  });
+
+  it('refuses what that of the config allows, and allows nothing more; a simulation says so', async () => {
+    const { status, body } = await set(0, { maxValue: '5' });
+    const api = { ...none, ...flags, to: null, maxValue: '5', dailyValue: null };
+    expect([status, body]).toMatchObject([200, { config, api, version: 1, changedBy: 'anyone' }]);
+    expect((await node.post('/api/v1/tx', asking('api-a', '6'))).body).toMatchObject(refusedBy('maxValue'));
+    const simulated = await node.post('/api/v1/tx/simulate', asking('api-b', '6'));
+    expect(simulated.body).toMatchObject({
+      policy: { verdict: 'refused', reason: expect.stringContaining('maxValue is 5 wei'), dryRun: false },
+    });
+    expect((await set(1, { maxValue: '1000' })).body).toMatchObject({ version: 2 });
+    expect((await node.post('/api/v1/tx', asking('api-c', '61'))).body).toMatchObject(refusedBy('maxValue'));
+    expect((await node.post('/api/v1/tx', asking('api-d', '6'))).status).toBe(202);
+  });
+
+  it('is changed by who has seen its last version, and only reports where it is said so', async () => {
+    expect((await set(1, {})).body).toMatchObject({ status: 409, code: 'policy_changed', facts: { version: 2 } });
+    expect((await set(2, { maxValue: '5', dryRun: true })).body).toMatchObject({ version: 3 });
+    const simulated = await node.post('/api/v1/tx/simulate', asking('api-e', '6'));
+    expect(simulated.body).toMatchObject({ policy: { verdict: 'refused', dryRun: true } });
+    expect((await node.post('/api/v1/tx', asking('api-f', '6'))).status).toBe(202);
+  });
+
+  it('is withdrawn, and all its versions can be read', async () => {
+    await set(3, { maxValue: '5' });
+    expect((await node.call('DELETE', `${path}?version=3`, null)).body).toMatchObject({ code: 'policy_changed' });
+    const withdrawn = await node.call('DELETE', `${path}?version=4`, null);
+    expect([withdrawn.status, withdrawn.body]).toMatchObject([200, { config, api: null, version: 5 }]);
+    expect((await node.post('/api/v1/tx', asking('api-g', '6'))).status).toBe(202);
+    const first = (await node.get<{ items: object[]; nextCursor: string }>(`${path}/versions?limit=2`)).body;
+    expect(first.items).toMatchObject([
+      { version: 5, api: null },
+      { version: 4, api: { maxValue: '5' } },
+    ]);
+    const rest = (await node.get(`${path}/versions?cursor=${first.nextCursor}`)).body;
+    expect(rest).toMatchObject({ items: [{ version: 3 }, { version: 2 }, { version: 1 }], nextCursor: null });
+  });
+});

@@ -5,7 +5,7 @@ import { LEASES } from './lists/leases.js';
 import { LOST_COMMITS } from './lists/lost-commits.js';
 import { MANAGED_TXS } from './lists/managed-txs.js';
 import { NONCES } from './lists/nonces.js';
-import { POLICIES } from './lists/policies.js';
+import { API_POLICIES, POLICIES } from './lists/policies.js';
 import { READINESS } from './lists/readiness.js';
 
 /** Faults in the statements that keep leases, nonces, attempts, txs, blocks and daily amounts: a mistake there sends a payload twice, loses it, or spends too much. */
@@ -18,4 +18,5 @@ export const ALL_FAULTS: readonly Fault[] = [
   ...LOST_COMMITS,
   ...READINESS,
   ...POLICIES,
+  ...API_POLICIES,
 ];

@@ -202,7 +202,7 @@ describe('an authority signs', () => {
 describe('a signature', () => {
   const grant = async () => {
     const wanted = await theGrant();
-    return stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED));
+    return stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED, ''));
   };
   const withdraw = async (nonce = 7n) => {
     const signed = { ...(await theGrant()), nonce };
@@ -231,14 +231,14 @@ describe('a signature', () => {
     await putWanting(1);
     const wanted = await theGrant();
     await stored.putTx(9, { state: 'ALLOCATED', signer: A.address, gas_limit: 1 });
-    expect(await stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED))).toBe(false);
+    expect(await stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED, ''))).toBe(false);
     expect(await row()).toMatchObject({ version: 0 });
   });
 
   it('is not written twice, nor for a tx that was cancelled or replaced meanwhile', async () => {
     await putWanting(1);
     const wanted = await theGrant();
-    const again = () => stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED));
+    const again = () => stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED, ''));
     await stored.read(`UPDATE managed_tx SET state = 'CANCELLED'`);
     expect(await again()).toBe(false);
     await stored.read(`UPDATE managed_tx SET state = 'PENDING', options = '{"speed":"standard"}'`);
@@ -255,7 +255,7 @@ describe('a signature', () => {
     const session = await stored.lab.session();
     await session.run('BEGIN');
     await session.run('SELECT pg_advisory_xact_lock(7250317, 7)');
-    expect(await stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED))).toBe(true);
+    expect(await stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED, ''))).toBe(true);
     await stored.clear();
     await act();
     await putWanting(1);

@@ -436,7 +436,7 @@ describe('a tx that is locked to be given a nonce', () => {
     await pausedSigner(OURS.chainId, OURS.address);
     const read = await txs.byIds(ids(1, 2));
     await stored.fenced([OURS, OTHER], async (fence) => {
-      expect([...(await queue.lockForNonce(fence, read))]).toEqual(ids(2));
+      expect([...(await queue.lockForNonce(fence, read)).ids]).toEqual(ids(2));
       expect([...(await writer.lockPending(fence, read))]).toEqual(ids(1, 2));
     });
   });

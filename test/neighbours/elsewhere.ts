@@ -12,6 +12,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/unit/access/key-ring.spec.ts',
   },
   {
+    parts: ['PolicyRefresh'],
+    why: 'one statement a second for all policies, which reads them only when one has changed',
+    shownBy: 'test/integration/api-policies.int-spec.ts',
+  },
+  {
     parts: ['IntakeBatcher'],
     why: 'accounts take turns with requests, in memory, so the figure is how many inserts a request waits for',
     shownBy: 'test/integration/neighbours.int-spec.ts',

@@ -12,6 +12,7 @@ import { CloseExpired } from '../../src/modules/commands/application/close-expir
 import { ExecuteCommands } from '../../src/modules/commands/application/execute-commands.js';
 import { TendAuthorizations } from '../../src/modules/authorizations/application/tend-authorizations.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
+import { SignerPolicies } from '../../src/modules/policies/index.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
 import { CreateTx } from '../../src/modules/requests/application/create-tx.js';
@@ -94,6 +95,7 @@ export class TestNode {
       laneClock,
     );
     await node.get(SignerDirectory).register(node.get(Custody).signers());
+    await node.get(SignerPolicies).refresh();
     return node;
   }
 

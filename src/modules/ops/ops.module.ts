@@ -2,12 +2,15 @@ import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { PoliciesModule } from '../policies/policies.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
 import { PauseSigner } from './application/pause-signer.js';
 import { StorePauses } from './application/store-pauses.js';
+import { ChangePolicy } from './application/change-policy.js';
+import { ReadPolicies } from './application/read-policies.js';
 import { ResumeSigner } from './application/resume-signer.js';
 import { ChainStanding } from './application/chain-standing.js';
 import { ExplainTx } from './application/explain-tx.js';
@@ -26,19 +29,30 @@ import { HealthController } from './infrastructure/http/health.controller.js';
 import { SignerBalanceController } from './infrastructure/http/signer-balance.controller.js';
 import { SignerPausesController } from './infrastructure/http/signer-pauses.controller.js';
 import { StopsController } from './infrastructure/http/stops.controller.js';
+import { PoliciesController } from './infrastructure/http/policies.controller.js';
 import { SignersController } from './infrastructure/http/signers.controller.js';
 import { PgSignerOverview } from './infrastructure/pg-signer-overview.js';
 import { SignerMetrics } from './infrastructure/signer-metrics.js';
 import { ReadinessProbes } from './infrastructure/readiness-probes.js';
 
 @Module({
-  imports: [TerminusModule, ChainModule, EventsModule, SignersModule, LedgerModule, RequestsModule, SendingModule],
+  imports: [
+    TerminusModule,
+    ChainModule,
+    EventsModule,
+    SignersModule,
+    PoliciesModule,
+    LedgerModule,
+    RequestsModule,
+    SendingModule,
+  ],
   controllers: [
     HealthController,
     ChainsController,
     SignersController,
     SignerPausesController,
     StopsController,
+    PoliciesController,
     SignerBalanceController,
     ExplainController,
     SimulateController,
@@ -51,6 +65,8 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     StorePauses,
     PauseSigner,
     ResumeSigner,
+    ReadPolicies,
+    ChangePolicy,
     SignerLimits,
     ChainStanding,
     ExplainTx,

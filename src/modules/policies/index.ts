@@ -1,3 +1,15 @@
-export { type PolicyVerdict, SignerPolicies } from './application/signer-policies.js';
-export { type DailyNeed, type Held, POLICY_RULES, type Refused, type Spending, verdict } from './domain/policy.js';
+export { SignerPolicies } from './application/signer-policies.js';
+export {
+  type DailyNeed,
+  type Held,
+  POLICY_RULES,
+  type Policy,
+  type Refused,
+  type Spending,
+  verdict,
+} from './domain/policy.js';
+export { type PolicyRules, toPolicy, toRules, type WrittenRules } from './domain/policy-rules.js';
+export { type PolicySet, type PolicyVerdict, type SignerPolicy } from './domain/policy-set.js';
 export { SpendLedger } from './domain/spend-ledger.js';
+export { type PolicyChange, StoredPolicies, type StoredPolicy } from './domain/stored-policies.js';
+export { POLICY_MARK } from './infrastructure/pg-stored-policies.js';

@@ -16,6 +16,8 @@ const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
   [/^(txHash|blockHash|hash|r|s|storageKeys|blobs)$/, WORD],
   [/^(value|gasLimit|gasUsed|effectiveGasPrice|gasPrice|max(Priority)?FeePer(Blob)?Gas|baseFeePerGas)$/, DIGITS],
   [/^(blobBaseFee|congestedTip|wei|balance|available|missing|committed|queuedAhead|gas|cost)$/, DIGITS],
+  [/^(max(Value|Fee)|daily(Value|Fees))$/, DIGITS],
+  [/^selectors$/, { pattern: '^0x([0-9a-f]{8})?$' }],
   [/^(fencingToken|seq|nonce|chainId)$/, DIGITS],
   [/^data$/, { pattern: '^0x([0-9a-f]{2})*$' }],
   [/^eventId$/, EVENT_ID],
@@ -24,7 +26,7 @@ const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
     /^(requestId|description|reason|refusal|lastError|error|failureReason|body|answerBody|summary|what|operator|feesRefusal)$/,
     {},
   ],
-  [/^(nodeId|leaseOwner|by|actor|object|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
+  [/^(nodeId|leaseOwner|by|changedBy|actor|object|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
   [/^(type|title|code|detail|advice|instance|path|message|name|prefix|key)$/, {}],
 ];
 

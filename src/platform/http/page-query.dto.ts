@@ -34,6 +34,6 @@ function wholeNumber(maximum: number): PropertyDecorator[] {
 }
 
 /** In the order in which decorators above a property are applied: the last one first. */
-function asStacked(...decorators: readonly PropertyDecorator[]): PropertyDecorator {
+export function asStacked(...decorators: readonly PropertyDecorator[]): PropertyDecorator {
   return applyDecorators(...[...decorators].reverse());
 }

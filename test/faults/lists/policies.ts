@@ -108,3 +108,84 @@ export const POLICIES = faults(int('policies'), [
     why: 'a replacement of a higher value does not count',
   },
 ]);
+
+/** What was set by the API: it is found, and holds where nonces are taken. */
+export const API_POLICIES = faults(int('api-policies'), [
+  {
+    id: 'policy-news-of-what-is-known',
+    in: 'policy_news',
+    text: 'm.mark <> $1',
+    becomes: 'm.mark = $1',
+    why: 'a node never hears of a policy that was changed',
+  },
+  {
+    id: 'policy-news-of-the-oldest',
+    in: 'policy_news',
+    text: 's.version DESC',
+    becomes: 's.version',
+    why: 'the first version of a policy holds for ever',
+  },
+  {
+    id: 'policy-of-two-writers',
+    in: 'policy_lock',
+    text: 'SHARE ROW EXCLUSIVE',
+    becomes: 'ACCESS SHARE',
+    why: 'who changes a policy at the same time as another gets an error, or a mark that hides the change of the other',
+  },
+  {
+    id: 'policy-of-any-version',
+    in: 'policy_add',
+    text: '$3::int = (',
+    becomes: '$3::int <= (',
+    why: 'who has not seen the newest version is not told so',
+  },
+  {
+    id: 'policy-of-version-none',
+    in: 'policy_version_of',
+    text: 'coalesce(max(p.version), 0)',
+    becomes: '0',
+    why: 'the answer names a version that is not the newest',
+  },
+  {
+    id: 'policy-versions-twice',
+    in: 'policy_versions',
+    text: 'version < $3',
+    becomes: 'version <= $3',
+    why: 'a page of versions begins with the last of the page before',
+  },
+  {
+    id: 'nonce-by-an-old-policy',
+    in: 'admit',
+    text: 'await this.policies.at(locked.policyMark, fence.tx)',
+    becomes: 'this.policies.present',
+    why: 'a node that has not heard of a policy gives nonces to what it refuses',
+  },
+  {
+    id: 'replacement-by-an-old-policy',
+    in: 'admit',
+    text: '(await this.policies.at(policyMark, fence.tx)).mark !== policies.mark',
+    becomes: 'policyMark === null',
+    why: 'a node that has not heard of a policy replaces by what it refuses',
+  },
+  {
+    id: 'authorization-by-an-old-policy',
+    in: 'grant',
+    text: 'if (!rows[0]?.taken) return false;',
+    becomes: '',
+    why: 'a signer gives an authorization that its policy forbids',
+  },
+  {
+    id: 'policy-answered-too-early',
+    in: 'execute',
+    text: 'await this.pauses.writesEnded(signer);',
+    becomes: '',
+    why: 'a nonce is given after the answer to what the policy refuses',
+  },
+  {
+    id: 'held-by-the-policy-before',
+    in: 'execute',
+    text: 'await this.queue.makeHeldDue(signer);',
+    becomes: '',
+    why: 'what a daily amount held waits for its timer after the amount was raised',
+  },
+]);

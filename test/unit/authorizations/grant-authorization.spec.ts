@@ -52,7 +52,7 @@ beforeEach(() => {
 });
 
 const grant = (overrides = {}, agreed: AgreedCount | null = AGREED) =>
-  grants.execute({} as ChainConnector, LEASE, aGrant(overrides), agreed);
+  grants.execute({} as ChainConnector, LEASE, aGrant(overrides), agreed, 'mark');
 
 describe('an authorization is signed', () => {
   it('with the next nonce of its signer, whose slot it holds', async () => {

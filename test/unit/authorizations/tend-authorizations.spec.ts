@@ -9,6 +9,7 @@ import type { AgreedCount, Chains } from '../../../src/modules/chain/index.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
 import type { LeasedWork } from '../../../src/modules/ledger/index.js';
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
+import { PolicySet } from '../../../src/modules/policies/domain/policy-set.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { aGrant, AUTHORITY, LEASE } from './grant-fixture.js';
@@ -28,12 +29,12 @@ let isAtWork: boolean;
 let calls: string[];
 let succeeds: boolean;
 let isOver: boolean;
-let policy: ReturnType<SignerPolicies['of']>;
+let policies: ReturnType<PolicySet['of']>;
 let tend: TendAuthorizations;
 
 beforeEach(() => {
   [held, asked, stepped, due, counted, isAtWork] = [[LEASE], [], [], [aGrant()], [], false];
-  [calls, succeeds, isOver, policy] = [[], true, false, null];
+  [calls, succeeds, isOver, policies] = [[], true, false, []];
   const steps = async (lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> => {
     stepped.push([lease, grant, agreed]);
     return succeeds;
@@ -70,7 +71,7 @@ beforeEach(() => {
         ),
       }),
     } as unknown as Chains,
-    fakeOf(SignerPolicies, { of: () => policy }),
+    fakeOf(SignerPolicies, { present: fakeOf(PolicySet, { of: () => policies, mark: 'now' }) }),
   );
 });
 
@@ -136,13 +137,16 @@ describe('an authorization', () => {
 it('a signer whose policy allows no authorizations signs none, unless the policy only reports', async () => {
   const none = { to: null, maxValue: null, maxFee: null, dailyValue: null, dailyFees: null };
   const forbidden = { ...none, contractCreation: false, blobs: false, authorizations: false, dryRun: false };
-  policy = forbidden;
+  policies = [forbidden];
   await tend.execute(DEV_CHAIN);
   // Its payloads are not held back for what it never signs.
   expect([stepped, calls]).toEqual([[], ['postpone 7500', `gave up ${AUTHORITY.address}`]]);
   for (const allowing of [{ authorizations: true }, { dryRun: true }]) {
-    policy = { ...forbidden, ...allowing };
+    policies = [{ ...forbidden, ...allowing }];
     await tend.execute(DEV_CHAIN);
   }
+  expect(stepped).toHaveLength(2);
+  policies = [{ ...forbidden, authorizations: true }, forbidden];
+  await tend.execute(DEV_CHAIN);
   expect(stepped).toHaveLength(2);
 });

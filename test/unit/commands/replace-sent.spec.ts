@@ -16,6 +16,7 @@ import {
 } from '../../../src/modules/ledger/index.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { ReplacementGate } from '../../../src/modules/commands/application/replacement-gate.js';
+import { NO_POLICIES } from '../../support/fakes/no-policies.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aCommand, aHash, aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -89,6 +90,7 @@ beforeEach(() => {
     },
     writes.asDoor(),
     fakeOf(ReplacementGate, {
+      present: NO_POLICIES.present,
       refusal: async ({ tx }) => (expired.has(tx.id) ? 'the replacement expired' : null),
       policyRefusal: () => policyRefusal,
       admit: async () =>

@@ -7,6 +7,7 @@ import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
+import { MemoryPolicies } from '../../support/fakes/memory-policies.js';
 import { MemorySpendLedger } from '../../support/fakes/memory-spend-ledger.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -19,6 +20,7 @@ async function lacking(policy: Partial<SignerPolicy>, ...costs: readonly (readon
   spending.calls = 0;
   const policies = new SignerPolicies(
     new KeysOf([SIGNER], aPolicy(policy)),
+    new MemoryPolicies(),
     new FakeMetrics(),
     new RecordingLog(),
     new FakeClock(),

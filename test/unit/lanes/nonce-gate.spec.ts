@@ -10,6 +10,7 @@ import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
+import { MemoryPolicies } from '../../support/fakes/memory-policies.js';
 import { MemorySpendLedger } from '../../support/fakes/memory-spend-ledger.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -20,16 +21,28 @@ const FEES = 3n;
 const CAPS = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 1n };
 
 let spending: MemorySpendLedger;
+let stored: MemoryPolicies;
 let locked: (id: string) => boolean;
 
 beforeEach(() => {
-  [spending, locked] = [new MemorySpendLedger(), () => true];
+  [spending, stored, locked] = [new MemorySpendLedger(), new MemoryPolicies(), () => true];
 });
 
 const gate = (policy: Partial<SignerPolicy>): NonceGate =>
   new NonceGate(
-    fakeOf(TxQueue, { lockForNonce: async (_fence, txs) => new Set(txs.map(({ id }) => id).filter(locked)) }),
-    new SignerPolicies(new KeysOf([BOUND], aPolicy(policy)), new FakeMetrics(), new RecordingLog(), new FakeClock()),
+    fakeOf(TxQueue, {
+      lockForNonce: async (_fence, txs) => ({
+        ids: new Set(txs.map(({ id }) => id).filter(locked)),
+        policyMark: stored.mark,
+      }),
+    }),
+    new SignerPolicies(
+      new KeysOf([BOUND], aPolicy(policy)),
+      stored,
+      new FakeMetrics(),
+      new RecordingLog(),
+      new FakeClock(),
+    ),
     spending,
     fakeOf(FeeRules, { most: () => FEES, capsFor: () => CAPS }),
   );
@@ -73,6 +86,32 @@ describe('a waiting tx', () => {
       admitted: ['b'],
       turnedAway: [['a', 'FAILED', null]],
     });
+  });
+
+  it('is judged by what was set by the API before it was locked, which is read once', async () => {
+    await stored.set(BOUND, { maxValue: 5n });
+    const judging = gate({ maxValue: 6n });
+    const admission = async (...items: readonly ReadyTx[]) =>
+      (await judging.admit(FENCE, items)).admitted.map(({ tx }) => tx.id);
+    expect(await admission(ready('a', 6n), ready('b', 5n))).toEqual(['b']);
+    expect([await admission(ready('c', 5n)), stored.reads]).toEqual([['c'], 1]);
+    await stored.set(BOUND, { maxValue: 4n });
+    expect(await admission(ready('d', 5n))).toEqual([]);
+    await stored.set(BOUND, null);
+    expect(await admission(ready('e', 7n), ready('f', 6n))).toEqual(['f']);
+    expect(stored.reads).toBe(3);
+  });
+
+  it('whose policies were read by another question meanwhile is judged by what its own transaction read', async () => {
+    const policies = new SignerPolicies(new KeysOf([]), stored, new FakeMetrics(), new RecordingLog(), new FakeClock());
+    const older = await stored.news('', FENCE.tx);
+    await stored.set(BOUND, { maxValue: 4n });
+    // It was asked later, and the database answered it before the change.
+    const own = policies.at(stored.mark, FENCE.tx);
+    stored.news = async () => older;
+    await policies.refresh();
+    expect((await own).of(BOUND)).toMatchObject([{ maxValue: 4n }]);
+    expect(policies.present.of(BOUND)).toEqual([]);
   });
 
   it('for which there is no room beside those before it waits, and what fits goes on', async () => {

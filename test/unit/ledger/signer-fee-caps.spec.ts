@@ -7,6 +7,7 @@ import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fe
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+import { MemoryPolicies } from '../../support/fakes/memory-policies.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const MNEMONIC = {
@@ -29,7 +30,13 @@ async function capsOf(fees: Record<string, string> | undefined, policy?: Record<
     ],
   });
   const custody = await CheckedCustody.open(config, new RecordingLog());
-  const policies = new SignerPolicies(custody, new FakeMetrics(), new RecordingLog(), new FakeClock());
+  const policies = new SignerPolicies(
+    custody,
+    new MemoryPolicies(),
+    new FakeMetrics(),
+    new RecordingLog(),
+    new FakeClock(),
+  );
   const caps = new SignerFeeCaps(new ChainRules(config), policies, custody);
   return { caps, signers: custody.signers().map(({ signer }) => signer) };
 }

@@ -22,6 +22,7 @@ const ON_EACH_NODE = [
   'event-horizon',
   'lease-heartbeat',
   'node-housekeeping',
+  'policies',
   // Until the chain has answered, which none does here.
   ...CHAINS.map((id) => `probe-${id}`),
   'retention-housekeeping',

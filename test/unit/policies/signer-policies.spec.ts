@@ -6,6 +6,7 @@ import { anAddress, aPolicy, aRequest, aSigner } from '../../support/builders.js
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
+import { MemoryPolicies } from '../../support/fakes/memory-policies.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const [FREE, BOUND, AUTHORITY] = [aSigner(1), aSigner(2), aSigner(3)];
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 
 const policiesOf = (policy: Partial<SignerPolicy>): SignerPolicies =>
-  new SignerPolicies(new KeysOf([BOUND, AUTHORITY], aPolicy(policy)), metrics, log, clock);
+  new SignerPolicies(new KeysOf([BOUND, AUTHORITY], aPolicy(policy)), new MemoryPolicies(), metrics, log, clock);
 
 const asked = (payload: object = {}) => {
   const request = aRequest({ signer: BOUND });
@@ -29,10 +30,10 @@ const asked = (payload: object = {}) => {
 describe('the policies of this node', () => {
   it('say nothing of a signer without one', () => {
     const policies = policiesOf({ dailyValue: 1n });
-    expect(policies.of(FREE)).toBeNull();
-    expect(policies.ofRequest({ ...asked(), signer: FREE })).toEqual([]);
-    expect(policies.withDailyLimit([FREE, BOUND])).toEqual([BOUND]);
-    expect(policiesOf({ maxValue: 1n }).withDailyLimit([FREE, BOUND])).toEqual([]);
+    expect(policies.present.of(FREE)).toEqual([]);
+    expect(policies.present.ofRequest({ ...asked(), signer: FREE })).toEqual([]);
+    expect(policies.present.withDailyLimit([FREE, BOUND])).toEqual([BOUND]);
+    expect(policiesOf({ maxValue: 1n }).present.withDailyLimit([FREE, BOUND])).toEqual([]);
   });
 
   it('allow all that is named of an address, in any spelling', () => {
@@ -44,7 +45,7 @@ describe('the policies of this node', () => {
     const verdicts = (policy: Partial<SignerPolicy>) =>
       ['0xa9059cbb', '0x', '0x095ea7b3'].flatMap((data) =>
         policiesOf(policy)
-          .ofRequest(asked({ to: parseHex(address), data: parseHex(data) }))
+          .present.ofRequest(asked({ to: parseHex(address), data: parseHex(data) }))
           .map(({ verdict }) => verdict.kind),
       );
     expect(verdicts({ to })).toEqual(['allowed', 'allowed', 'refused']);
@@ -54,16 +55,26 @@ describe('the policies of this node', () => {
 
   it('are asked about each signer that shall sign an authorization', () => {
     const policies = policiesOf({});
-    const judged = policies.ofRequest({ ...asked(), signer: FREE }, [AUTHORITY.address, anAddress(99)]);
+    const judged = policies.present.ofRequest({ ...asked(), signer: FREE }, [AUTHORITY.address, anAddress(99)]);
     expect(judged).toMatchObject([{ signer: AUTHORITY, verdict: { kind: 'refused', rule: 'authorizations' } }]);
   });
+});
+
+it('what one policy refuses comes before what another holds, and what only reports stops nothing', () => {
+  const policies = policiesOf({});
+  const by = (kind: 'held' | 'refused', dryRun = false) =>
+    ({ signer: BOUND, dryRun, verdict: { kind, rule: 'dailyValue', reason: 'why' } }) as const;
+  expect(policies.enforced([by('held'), by('refused')], 'nonce')).toMatchObject({ kind: 'refused' });
+  expect(policies.enforced([by('refused', true), by('held')], 'nonce')).toMatchObject({ kind: 'held' });
+  expect(policies.enforced([by('refused', true)], 'nonce')).toBeNull();
+  expect(metrics.counted('policy_refused_total')).toEqual({ 'dailyValue enforced': 1, 'dailyValue dry_run': 2 });
 });
 
 describe('what is not allowed', () => {
   const judged = (policy: Partial<SignerPolicy>, where: 'intake' | 'nonce' = 'nonce', times = 1) => {
     const policies = policiesOf(policy);
-    const verdicts = Array.from({ length: times }, () => policies.ofRequest(asked({ value: 9n }))).flat();
-    return verdicts.map((verdict) => policies.enforced(verdict, where));
+    const verdicts = Array.from({ length: times }, () => policies.present.ofRequest(asked({ value: 9n })));
+    return verdicts.map((judged) => policies.enforced(judged, where));
   };
 
   it('is told, counted and logged', () => {

@@ -6,13 +6,20 @@ import { aPolicy, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
+import { MemoryPolicies } from '../../support/fakes/memory-policies.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const [SIGNER, AUTHORITY] = [aSigner(1), aSigner(2)];
 
 const gate = (policy: Partial<SignerPolicy>, of = SIGNER): PolicyGate =>
   new PolicyGate(
-    new SignerPolicies(new KeysOf([of], aPolicy(policy)), new FakeMetrics(), new RecordingLog(), new FakeClock()),
+    new SignerPolicies(
+      new KeysOf([of], aPolicy(policy)),
+      new MemoryPolicies(),
+      new FakeMetrics(),
+      new RecordingLog(),
+      new FakeClock(),
+    ),
   );
 const REQUEST = aRequest({ signer: SIGNER });
 

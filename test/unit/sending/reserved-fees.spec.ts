@@ -9,6 +9,7 @@ import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
+import { MemoryPolicies } from '../../support/fakes/memory-policies.js';
 import { MemorySpendLedger } from '../../support/fakes/memory-spend-ledger.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -36,7 +37,13 @@ async function isReserved({ tx: { signer, nonce } }: typeof OWN, fees: bigint): 
 async function reservedBy(policy: Partial<SignerPolicy>, ...items: readonly (typeof OWN)[]) {
   const { signer } = OWN.tx;
   const reserved = new ReservedFees(
-    new SignerPolicies(new KeysOf([signer], aPolicy(policy)), new FakeMetrics(), new RecordingLog(), new FakeClock()),
+    new SignerPolicies(
+      new KeysOf([signer], aPolicy(policy)),
+      new MemoryPolicies(),
+      new FakeMetrics(),
+      new RecordingLog(),
+      new FakeClock(),
+    ),
     spending,
     fakeOf(FeeRules, { most: () => most, capsFor: () => CAPS }),
     fakeOf(WriteChanges, { underFence: (_leases, _operation, changesOf) => changesOf(FENCE) }),

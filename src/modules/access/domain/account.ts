@@ -1,5 +1,4 @@
-import { type Caller, DEFAULT_ACCOUNT, isUnlimited, outsideLimits } from '../../../kernel/caller.js';
-import { Forbidden, NotFound } from '../../../kernel/errors.js';
+import { NotFound } from '../../../kernel/errors.js';
 
 /** Names of limits; null stands for no limit. What is not in it is as the config has it. */
 export type StoredLimits = Readonly<Record<string, number | null>>;
@@ -17,18 +16,6 @@ export interface Account {
 }
 
 export const ACCOUNT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-
-/** An account is about all signers, so whoever is limited to some manages none. @throws Forbidden `operators_only`, `outside_limits` */
-export function assertOperator(caller: Caller): void {
-  if (caller.account !== DEFAULT_ACCOUNT) {
-    throw new Forbidden(
-      'operators_only',
-      'only callers of the account default manage accounts',
-      'ask the operators of this deployment',
-    );
-  }
-  if (!isUnlimited(caller)) throw outsideLimits('accounts are');
-}
 
 export function unknownAccount(name: string): NotFound {
   return new NotFound(

@@ -21,6 +21,12 @@ interface GrantNonce {
   readonly chainNonces: readonly SlotRef[];
 }
 
+interface Granting extends GrantNonce {
+  readonly signed: SignedAuthorization;
+  /** Of the policies by which its signer may give it. */
+  readonly policyMark: string;
+}
+
 /** Which nonce an authorization of a signer needs, by what the chain said before. It is ignored with any other one. */
 @Injectable()
 export class FindGrantNonce {
@@ -63,14 +69,20 @@ export class GrantAuthorization {
   ) {}
 
   /** @returns whether it is signed now */
-  async execute(chain: ChainConnector, lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> {
+  async execute(
+    chain: ChainConnector,
+    lease: Lease,
+    grant: Grant,
+    agreed: AgreedCount | null,
+    policyMark: Granting['policyMark'],
+  ): Promise<boolean> {
     if (!grant.isReady || grant.target === null || agreed === null) return false;
     const found = await this.nonces.find(chain, lease, agreed);
     if (found === null) return false;
     const { signer } = lease;
     const signed = await this.signer.sign(signer, { ...grant.target, nonce: found.nonce });
     const { slots } = await this.write.underFence([lease], 'grant_authorization', (fence) =>
-      this.changes(fence, lease, grant, signed, found),
+      this.changes(fence, lease, grant, { ...found, signed, policyMark }),
     );
     if (!slots) return false;
     this.cursors.committed([{ signer, nonce: found.nonce }]);
@@ -81,15 +93,14 @@ export class GrantAuthorization {
     fence: Fence,
     { signer }: Lease,
     grant: Grant,
-    signed: SignedAuthorization,
-    { nonce, chainNonces }: GrantNonce,
+    { nonce, chainNonces, signed, policyMark }: Granting,
   ): Promise<ChangeSet> {
     await this.ledger.align(fence, chainNonces);
     const [sequence] = await this.ledger.read(fence, [signer], 1);
     if (!sequence) return {};
     const { nonces, cursor } = grantNonces(sequence.cursor, sequence.released, 1);
     // Something of the signer is not mined yet that only the chain knows, or the endpoints are behind.
-    if (nonces[0] !== nonce || !(await this.store.grant(fence, grant, signed))) return {};
+    if (nonces[0] !== nonce || !(await this.store.grant(fence, grant, signed, policyMark))) return {};
     return { slots: { held: [{ signer, nonce, txId: grant.id }], cursors: [{ from: sequence, to: cursor }] } };
   }
 }

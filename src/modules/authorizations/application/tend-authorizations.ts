@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { type AgreedCount, type ChainConnector, Chains } from '../../chain/index.js';
-import { SignerPolicies } from '../../policies/index.js';
+import { type PolicySet, SignerPolicies } from '../../policies/index.js';
 import { type Lease, LeaseManager } from '../../signers/index.js';
 import { AuthorizationStore, type Grant, LeasedWork } from '../../ledger/index.js';
 import { AuthorizationTurns } from './authorization-turns.js';
@@ -61,8 +61,10 @@ export class TendAuthorizations {
     switch (grant.stage) {
       case 'wanted': {
         // Else its payloads would be held back for what it never signs.
-        const isAllowed = this.mayAuthorize(grant);
-        if (isAllowed && (await this.grants.execute(chain, lease, grant, agreed))) this.turns.signed(grant);
+        const policies = this.policies.present;
+        const isAllowed = mayAuthorize(policies, grant);
+        if (isAllowed && (await this.grants.execute(chain, lease, grant, agreed, policies.mark)))
+          this.turns.signed(grant);
         else if (!isAllowed || this.turns.isOver(grant)) {
           await this.store.postpone(grant, pauseMs(grant));
           this.turns.gaveUp(grant.signer);
@@ -79,12 +81,11 @@ export class TendAuthorizations {
         if (await this.ends.execute(lease, grant, agreed)) this.turns.ended(grant);
     }
   }
+}
 
-  /** Intake asks the same, but the policy may be stricter now. */
-  private mayAuthorize({ signer }: Grant): boolean {
-    const policy = this.policies.of(signer);
-    return policy === null || policy.authorizations || policy.dryRun;
-  }
+/** Intake asks the same, but the policy may be stricter now. */
+function mayAuthorize(policies: PolicySet, { signer }: Grant): boolean {
+  return policies.of(signer).every((policy) => policy.authorizations || policy.dryRun);
 }
 
 /** It can be signed, or its nonce may be free. */

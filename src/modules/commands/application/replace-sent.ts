@@ -111,10 +111,11 @@ export class ReplaceSent {
     said: ChainAnswers,
     { original: { tx: original }, replacement, ofSlot }: Replace,
   ): Promise<CarriedOut> {
+    const policies = this.gate.present;
     const priced = this.price.execute(replacement, ofSlot, said);
     if (priced.kind === 'later') return LATER;
     if (priced.kind === 'refused') return this.drop(leases, command, replacement, priced.reason);
-    const refusal = this.gate.policyRefusal(replacement, priced.gasLimit);
+    const refusal = this.gate.policyRefusal(replacement, policies, priced.gasLimit);
     if (refusal !== null) return this.drop(leases, command, replacement, refusal);
     const tx = ManagedTx.rehydrate(replacement.tx.progress);
     const { signer, nonce } = original;
@@ -132,7 +133,7 @@ export class ReplaceSent {
     };
     const judged: ReplacementAdmission[] = [];
     await this.write.underFence(leasesFor(leases, [signer]), 'replace', async (fence) => {
-      const admission = await this.gate.admit(fence, replacement, attempt);
+      const admission = await this.gate.admit(fence, replacement, attempt, policies);
       judged.push(admission);
       return admission.kind === 'admitted' ? changes : {};
     });

@@ -5,6 +5,7 @@ import { type Attempt, CommandedTxs, costOf, type RequestedTx } from '../../ledg
 import {
   type DailyNeed,
   type Held,
+  type PolicySet,
   type Refused,
   SignerPolicies,
   SpendLedger,
@@ -35,30 +36,48 @@ export class ReplacementGate {
   async refusal(replacement: RequestedTx): Promise<string | null> {
     return (await this.store.hasExpired(replacement.tx.id))
       ? 'the replacement expired'
-      : this.policyRefusal(replacement, null);
+      : this.policyRefusal(replacement, this.present, null);
+  }
+
+  /** By which a replacement is priced and judged, until it is admitted. */
+  get present(): PolicySet {
+    return this.policies.present;
   }
 
   /** Why its policy never allows it; null when it may. @param gasLimit null while it is not known */
-  policyRefusal({ tx, request }: RequestedTx, gasLimit: bigint | null): string | null {
+  policyRefusal({ tx, request }: RequestedTx, policies: PolicySet, gasLimit: bigint | null): string | null {
     const { signer } = tx;
     const daily = gasLimit === null ? null : { spent: NOTHING, needs: this.needOf(request, gasLimit) };
-    const against = this.against(signer, request, daily);
+    const against = this.against(signer, request, policies, daily);
     return against === null ? null : inWords(against);
   }
 
-  private against(signer: SignerId, request: RequestedTx['request'], daily: DailyNeed | null): Refused | Held | null {
-    const [judged] = this.policies.judge(signer, (policy) => verdict(policy, request, daily));
-    return judged === undefined ? null : this.policies.enforced(judged, 'replace');
+  private against(
+    signer: SignerId,
+    request: RequestedTx['request'],
+    policies: PolicySet,
+    daily: DailyNeed | null,
+  ): Refused | Held | null {
+    const judged = policies.judge(signer, (policy) => verdict(policy, request, daily));
+    return this.policies.enforced(judged, 'replace');
   }
 
   /**
    * Raises what is reserved for the slot to what the replacement can cost, where that is more. What it needs no more of asks for no room.
-   * @returns `later` while its signer is paused, or a daily amount has no room for the difference; the reason when its policy never allows it
+   * @param policies by which it was priced and judged
+   * @returns `later` while its signer is paused, a policy changed meanwhile, or a daily amount has no room for the difference; the reason when its
+   * policy never allows it
    */
-  async admit(fence: Fence, { tx, request }: RequestedTx, attempt: Attempt): Promise<ReplacementAdmission> {
+  async admit(
+    fence: Fence,
+    { tx, request }: RequestedTx,
+    attempt: Attempt,
+    policies: PolicySet,
+  ): Promise<ReplacementAdmission> {
     const { signer } = tx;
-    if (await this.store.isPaused(fence, signer)) return { kind: 'later' };
-    if (this.policies.withDailyLimit([signer]).length === 0) return ADMITTED;
+    const { isPaused, policyMark } = await this.store.standing(fence, signer);
+    if (isPaused || (await this.policies.at(policyMark, fence.tx)).mark !== policies.mark) return { kind: 'later' };
+    if (policies.withDailyLimit([signer]).length === 0) return ADMITTED;
     const spent = (await this.spending.spent(fence, [{ signer, ...this.fees.capsFor(signer) }])).get(signerKey(signer));
     const own = (await this.spending.reserved(fence, [attempt])).get(slotKey(attempt)) ?? NOTHING;
     const blobs = BigInt(request.payload.blobHashes?.length ?? 0);
@@ -67,7 +86,7 @@ export class ReplacementGate {
     const needs = highest(highest(own, signed), this.needOf(request, attempt.gasLimit));
     const others = spent ? { value: spent.value - own.value, fees: spent.fees - own.fees } : NOTHING;
     const more = (name: keyof Spending): bigint => (needs[name] > own[name] ? needs[name] : 0n);
-    const against = this.against(signer, request, {
+    const against = this.against(signer, request, policies, {
       spent: others,
       needs: { value: more('value'), fees: more('fees') },
     });

@@ -18,7 +18,7 @@ export class LateReserves {
 
   /** Call before the commit changes the txs. @param signers of those that become final */
   make(fence: Fence, signers: readonly SignerId[]): Promise<void> {
-    const limited = this.policies.withDailyLimit(signers);
+    const limited = this.policies.present.withDailyLimit(signers);
     return this.spending.reserveInFlight(
       fence,
       limited.map((signer) => ({ signer, ...this.caps.of(signer) })),

@@ -21,15 +21,18 @@ export class DailyRoom {
 
   /** @returns why there is no room, by id; without those that have it */
   async lacking(items: readonly Awaiting[]): Promise<ReadonlyMap<string, string>> {
-    const seen = await this.spending.seen(this.policies.withDailyLimit(signersOf(items.map(({ tx }) => tx))));
+    const seen = await this.spending.seen(this.policies.present.withDailyLimit(signersOf(items.map(({ tx }) => tx))));
     return new Map(
       items.flatMap(({ tx, request, cost }): [string, string][] => {
         const spent = seen.get(signerKey(tx.signer));
         if (!spent) return [];
         const { value } = request.payload;
         const needs = { value, fees: cost - value };
-        const [judged] = this.policies.judge(tx.signer, (policy) => verdict(policy, request, { spent, needs }));
-        return judged && !judged.dryRun && judged.verdict.kind === 'held' ? [[tx.id, judged.verdict.reason]] : [];
+        return this.policies.present
+          .judge(tx.signer, (policy) => verdict(policy, request, { spent, needs }))
+          .flatMap((judged): [string, string][] =>
+            !judged.dryRun && judged.verdict.kind === 'held' ? [[tx.id, judged.verdict.reason]] : [],
+          );
       }),
     );
   }

@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { backoffMs, chanceOf, jittered } from '../../../kernel/backoff.js';
 import { signerKey, type SignerId, signersOf } from '../../../kernel/signer-id.js';
 import { ManagedTx, TxQueue } from '../../ledger/index.js';
-import { type Held, type Refused, SignerPolicies, SpendLedger, type Spending, verdict } from '../../policies/index.js';
+import {
+  type Held,
+  type PolicySet,
+  type Refused,
+  SignerPolicies,
+  SpendLedger,
+  type Spending,
+  verdict,
+} from '../../policies/index.js';
 import { FeeRules } from '../../sending/index.js';
 import type { Fence } from '../../signers/index.js';
 import type { ReadyTx } from './prepare-pending.js';
@@ -28,7 +36,8 @@ export interface Admission {
 
 /**
  * Locks waiting txs in the transaction that gives them nonces, and judges them by the policies of their signers: what a policy refuses fails, and what
- * the daily amounts have no room for waits, so that neither blocks what is behind it. For signers without a policy it costs no statement.
+ * the daily amounts have no room for waits, so that neither blocks what is behind it. The policies are those that hold in this transaction: the
+ * statement that locks says whether they changed. For signers without a policy it costs no statement.
  */
 @Injectable()
 export class NonceGate {
@@ -45,8 +54,10 @@ export class NonceGate {
       fence,
       ready.map(({ tx }) => tx),
     );
-    const waiting = ready.filter(({ tx }) => locked.has(tx.id));
-    const spent = new Map(await this.spent(fence, signersOf(waiting.map(({ tx }) => tx))));
+    const waiting = ready.filter(({ tx }) => locked.ids.has(tx.id));
+    if (locked.policyMark === null) return { admitted: [], turnedAway: [], roomCame: [], needs: new Map() };
+    const policies = await this.policies.at(locked.policyMark, fence.tx);
+    const spent = new Map(await this.spent(fence, policies.withDailyLimit(signersOf(waiting.map(({ tx }) => tx)))));
     const admitted: ReadyTx[] = [];
     const turnedAway: ManagedTx[] = [];
     const needs = new Map<string, Spending>();
@@ -55,7 +66,7 @@ export class NonceGate {
       const key = signerKey(item.tx.signer);
       const before = spent.get(key);
       const need = before && this.needOf(item);
-      const against = this.against(item, before && need ? { spent: before, needs: need } : null);
+      const against = this.against(policies, item, before && need ? { spent: before, needs: need } : null);
       if (against !== null) {
         turnedAway.push(turnAway(item.tx, against, firstHeld.has(key) ? null : (before?.nextInMs ?? null)));
         if (against.kind === 'held') firstHeld.add(key);
@@ -81,10 +92,10 @@ export class NonceGate {
     );
   }
 
-  private spent(fence: Fence, signers: readonly SignerId[]): ReturnType<SpendLedger['spent']> {
+  private spent(fence: Fence, limited: readonly SignerId[]): ReturnType<SpendLedger['spent']> {
     return this.spending.spent(
       fence,
-      this.policies.withDailyLimit(signers).map((signer) => ({ signer, ...this.fees.capsFor(signer) })),
+      limited.map((signer) => ({ signer, ...this.fees.capsFor(signer) })),
     );
   }
 
@@ -92,9 +103,13 @@ export class NonceGate {
     return { value: request.payload.value, fees: this.fees.most(tx.signer, request, gasLimit) };
   }
 
-  private against({ tx, request }: ReadyTx, daily: Parameters<typeof verdict>[2]): Refused | Held | null {
-    const [judged] = this.policies.judge(tx.signer, (policy) => verdict(policy, request, daily));
-    return judged === undefined ? null : this.policies.enforced(judged, 'nonce');
+  private against(
+    policies: PolicySet,
+    { tx, request }: ReadyTx,
+    daily: Parameters<typeof verdict>[2],
+  ): Refused | Held | null {
+    const judged = policies.judge(tx.signer, (policy) => verdict(policy, request, daily));
+    return this.policies.enforced(judged, 'nonce');
   }
 }
 

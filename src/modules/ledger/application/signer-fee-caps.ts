@@ -51,8 +51,7 @@ export class SignerFeeCaps {
    */
   ofPayload(signer: SignerId, { gas, blobs, maxFeePerBlobGas: own }: TxGas, reserved: bigint | null = null): FeeCaps {
     const caps = this.of(signer);
-    const policy = this.policies.of(signer);
-    const maxFee = policy?.dryRun ? null : (policy?.maxFee ?? null);
+    const maxFee = this.policies.present.lowest(signer, 'maxFee');
     const most = maxFee === null || reserved === null ? (maxFee ?? reserved) : minOf(maxFee, reserved);
     if (most === null || gas === 0n) return caps;
     const maxFeePerBlobGas = minOf(caps.maxFeePerBlobGas, own ?? caps.maxFeePerBlobGas);

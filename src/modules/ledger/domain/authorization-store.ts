@@ -34,8 +34,8 @@ export interface Grant {
 export abstract class AuthorizationStore {
   /** What the authorities have to do now: all that they signed, and of each the oldest that are wanted. */
   abstract open(chainId: ChainId, authorities: readonly SignerId[]): Promise<Grant[]>;
-  /** Gives the tx its signature. Only while nothing of the authority is in flight. */
-  abstract grant(fence: Fence, grant: Grant, signed: SignedAuthorization): Promise<boolean>;
+  /** Gives the tx its signature. Only while nothing of the authority is in flight, and no policy changed since the mark. */
+  abstract grant(fence: Fence, grant: Grant, signed: SignedAuthorization, policyMark: string): Promise<boolean>;
   /** Takes the signature back from a tx that has no nonce. It is wanted again after a pause. */
   abstract withdraw(fence: Fence, grant: Grant & { readonly nonce: Nonce }, pauseMs: number): Promise<boolean>;
   /** Forgets an authorization whose tx has ended, or does not want it any more. */

@@ -22,8 +22,11 @@ export abstract class CommandedTxs {
   abstract insertReplacement(tx: Tx, txId: string, request: TxRequest, replaces: string): Promise<boolean>;
   /** Whether the `expiresAt` of a tx has passed by the database clock. */
   abstract hasExpired(txId: string): Promise<boolean>;
-  /** Under the fence: whether a pause of an operator holds for the signer, so that it signs no other payload. */
-  abstract isPaused(fence: Fence, signer: SignerId): Promise<boolean>;
+  /** Under the fence: whether a pause of an operator holds for the signer, so that it signs no other payload, and the mark of the policies that hold. */
+  abstract standing(
+    fence: Fence,
+    signer: SignerId,
+  ): Promise<{ readonly isPaused: boolean; readonly policyMark: string }>;
   /**
    * Txs that are not mined, whose `expiresAt` has passed by the database clock, and whose slots are not being closed yet: at most this many of
    * each signer, the longest due first.

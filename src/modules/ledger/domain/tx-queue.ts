@@ -49,6 +49,13 @@ export interface SignerWork {
   readonly lease: 'held' | 'lapsed' | 'free';
 }
 
+/** Waiting txs that may get a nonce in this transaction. */
+export interface LockedForNonce {
+  readonly ids: ReadonlySet<string>;
+  /** Of the policies that hold now; null when nothing was locked. */
+  readonly policyMark: string | null;
+}
+
 /** The queue of each signer: the txs that wait for a nonce, what they wait behind, and which signers have work. */
 export abstract class TxQueue {
   /**
@@ -70,7 +77,9 @@ export abstract class TxQueue {
     besides: readonly string[],
   ): Promise<ReadonlyMap<string, string>>;
   /** Those that may get a nonce: locked like by {@link WriteChanges.ofPending}, and without the txs of paused signers. */
-  abstract lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>>;
+  abstract lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<LockedForNonce>;
+  /** Makes all txs of a signer due that wait for its daily amounts: its policy changed. Only timers change, so it needs no lease. */
+  abstract makeHeldDue(signer: SignerId): Promise<void>;
   /**
    * Signers that have work: unfinished txs, an authorization to give, or a command that waits. Costs one index probe per such signer, and more
    * while an old snapshot keeps the index entries of finished txs.

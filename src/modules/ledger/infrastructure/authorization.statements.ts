@@ -1,4 +1,5 @@
 import { NEXT_XID } from '../../events/index.js';
+import { POLICY_MARK } from '../../policies/index.js';
 import { isPaused } from '../../signers/index.js';
 import { FINAL_STATES, IS_OUT } from './managed-tx.rows.js';
 
@@ -81,11 +82,12 @@ const NOTED = (table: string): string => `
 
 /**
  * Two grants that do not see each other could make their txs wait for each other until one is overdue. The lock is tried in a statement of its
- * own, so that `GRANT` sees what the one before committed. Who does not get it tries again in a second.
+ * own, so that `GRANT` sees what the one before committed. Who does not get it tries again in a second; so does who judged by policies that hold no
+ * more, which are read under the fence here, like where a tx gets its nonce.
  */
 export const ONE_AT_A_TIME = {
   name: 'authorization_lock',
-  text: 'SELECT pg_try_advisory_xact_lock(7250317, $1) AS taken',
+  text: `SELECT ${POLICY_MARK} = $2 AND pg_try_advisory_xact_lock(7250317, $1) AS taken`,
 };
 
 export const GRANT = {

@@ -243,14 +243,14 @@ function amount(text: string | undefined): bigint | null {
 }
 
 /** Runs a statement that locks rows. @returns ids of those that were not changed since they were read */
-export async function lockTxs(
+export async function lockTxs<Row extends object>(
   fence: Fence,
   statement: Statement,
   txs: readonly ManagedTx[],
-): Promise<ReadonlySet<string>> {
-  const { rows } = await PgTx.of(fence.tx).query<{ tx_id: string; version: number }>(statement, [
+): Promise<ReadonlyMap<string, Row>> {
+  const { rows } = await PgTx.of(fence.tx).query<Row & { tx_id: string; version: number }>(statement, [
     txs.map(({ id }) => id),
   ]);
   const read = new Map(txs.map(({ id, progress }) => [id, progress.version]));
-  return new Set(rows.filter((row) => row.version === read.get(row.tx_id)).map((row) => row.tx_id));
+  return new Map(rows.filter((row) => row.version === read.get(row.tx_id)).map((row) => [row.tx_id, row]));
 }

@@ -38,9 +38,10 @@ export class PgAuthorizationStore extends AuthorizationStore {
     return rows.map(toGrant);
   }
 
-  async grant(fence: Fence, grant: Grant, signed: SignedAuthorization): Promise<boolean> {
+  async grant(fence: Fence, grant: Grant, signed: SignedAuthorization, policyMark: string): Promise<boolean> {
     const { rows } = await PgTx.of(fence.tx).query<{ taken: boolean }>(sql.ONE_AT_A_TIME, [
       chainLockKey(grant.signer.chainId),
+      policyMark,
     ]);
     if (!rows[0]?.taken) return false;
     const { nonce, yParity, r, s } = toStoredAuthorization(signed);

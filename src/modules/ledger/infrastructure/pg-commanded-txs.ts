@@ -5,6 +5,7 @@ import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue } from '../../../platform/database/pg-tx.js';
 import { EventLog } from '../../events/index.js';
+import { POLICY_MARK } from '../../policies/index.js';
 import { type Fence, isPaused } from '../../signers/index.js';
 import { BlobRepository } from '../domain/blob.repository.js';
 import { CommandedTxs } from '../domain/commanded-txs.js';
@@ -59,7 +60,10 @@ const HAS_EXPIRED = {
 };
 
 /** Runs under the fence, and {@link SignerPauses.writesEnded} waits for that. */
-const IS_PAUSED = { name: 'command_is_paused', text: `SELECT WHERE ${isPaused('$1::bigint', '$2::text')}` };
+const STANDING = {
+  name: 'command_standing',
+  text: `SELECT ${isPaused('$1::bigint', '$2::text')} AS "isPaused", ${POLICY_MARK} AS "policyMark"`,
+};
 
 /** Along managed_tx_expiring, which has only txs with an end: of each signer the longest due. */
 export const EXPIRED = {
@@ -149,9 +153,14 @@ export class PgCommandedTxs extends CommandedTxs {
     return rowCount === 1;
   }
 
-  async isPaused(fence: Fence, { chainId, address }: SignerId): Promise<boolean> {
-    const { rowCount } = await PgTx.of(fence.tx).query(IS_PAUSED, [chainId, address]);
-    return rowCount === 1;
+  async standing(fence: Fence, { chainId, address }: SignerId): ReturnType<CommandedTxs['standing']> {
+    const { rows } = await PgTx.of(fence.tx).query<{ isPaused: boolean; policyMark: string }>(STANDING, [
+      chainId,
+      address,
+    ]);
+    const [row] = rows;
+    if (!row) throw new Error('a SELECT without a table returned no row');
+    return row;
   }
 
   async expired(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<ManagedTx[]> {

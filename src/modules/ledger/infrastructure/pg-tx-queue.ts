@@ -6,9 +6,11 @@ import { type ChainId, parseSigner, type SignerId, signerKey } from '../../../ke
 import { Database } from '../../../platform/database/database.js';
 import type { Statement } from '../../../platform/database/pg-tx.js';
 import { type Fence, isPaused, signerColumns } from '../../signers/index.js';
+import { POLICY_MARK } from '../../policies/index.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
-import { type PendingTx, type SignerRoom, type SignerWork, TxQueue, type WaitingQueue } from '../domain/tx-queue.js';
+import { type LockedForNonce, type PendingTx, type SignerRoom, type SignerWork, TxQueue, type WaitingQueue } from '../domain/tx-queue.js';
 import { lockTxs, PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
+import { MAKE_HELD_DUE } from './pg-tx-writer.js';
 
 /**
  * Since when a waiting row is ready, in the terms of the index managed_tx_waiting: always, if it was not tried; else when its timer has run
@@ -122,11 +124,12 @@ const OLDEST_UNMINED = {
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)`,
 };
 
-/** Like LOCK_PENDING, without the txs of paused signers. It runs under the fence, and SignerPauses.writesEnded waits for that. */
+/** Like LOCK_PENDING, without the txs of paused signers, and with the policies that hold. It runs under the fence, and SignerPauses.writesEnded waits for that. */
 const LOCK_FOR_NONCE = {
   name: 'tx_lock_for_nonce',
   text: `
-    SELECT t.tx_id, t.version FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${isPaused('t.chain_id', 't.signer')}
+    SELECT t.tx_id, t.version, ${POLICY_MARK} AS policy_mark FROM managed_tx t
+     WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${isPaused('t.chain_id', 't.signer')}
      ORDER BY t.tx_id FOR UPDATE OF t SKIP LOCKED`,
 };
 
@@ -186,6 +189,9 @@ export const SIGNERS_IN_WORK = {
      WHERE pending OR lease <> 'lapsed' ORDER BY signer`,
 };
 
+/** A row takes about 0.1 ms, so a page stays far below every statement time-out. */
+const HELD_PAGE_TXS = 5_000;
+
 /** Below every rank. A rank is a priority with its sign changed. */
 const BELOW_ALL_RANKS = -2_147_483_648;
 
@@ -241,8 +247,15 @@ export class PgTxQueue extends TxQueue {
     );
   }
 
-  lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>> {
-    return lockTxs(fence, LOCK_FOR_NONCE, txs);
+  async lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<LockedForNonce> {
+    const locked = await lockTxs<{ policy_mark: string }>(fence, LOCK_FOR_NONCE, txs);
+    return { ids: new Set(locked.keys()), policyMark: [...locked.values()][0]?.policy_mark ?? null };
+  }
+
+  async makeHeldDue(signer: SignerId): Promise<void> {
+    let made: number | null;
+    do made = (await this.database.query(MAKE_HELD_DUE, [...signerColumns([signer]), HELD_PAGE_TXS])).rowCount;
+    while (made === HELD_PAGE_TXS);
   }
 
   signersWithWork(chainId: ChainId): Promise<SignerWork[]> {

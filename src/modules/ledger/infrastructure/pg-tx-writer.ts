@@ -94,9 +94,9 @@ const MAKE_FUNDED_DUE = {
 
 /**
  * Only timers change. Of a long queue the first ones, along managed_tx_held: each is judged, and what has no room waits with a timer again. All
- * others have timers of their own.
+ * others have timers of their own. What somebody is judging is passed over.
  */
-const MAKE_HELD_DUE = {
+export const MAKE_HELD_DUE = {
   name: 'tx_make_held_due',
   text: `
     UPDATE managed_tx t SET next_resubmit_at = clock_timestamp()
@@ -104,7 +104,7 @@ const MAKE_HELD_DUE = {
      CROSS JOIN LATERAL (
        SELECT k.tx_id FROM managed_tx k
         WHERE k.chain_id = w.chain_id AND k.signer = w.signer AND k.state = 'PENDING' AND k.sub_state = 'POLICY_HELD' AND k.next_resubmit_at > clock_timestamp()
-        ORDER BY -k.priority, k.tx_id LIMIT 50 FOR UPDATE SKIP LOCKED) held
+        ORDER BY -k.priority, k.tx_id LIMIT $3 FOR UPDATE SKIP LOCKED) held
      WHERE t.tx_id = held.tx_id`,
 };
 
@@ -123,6 +123,8 @@ const MARK_RECEIPTS_DUE = {
     SELECT signer, nonce FROM page ORDER BY signer, nonce OFFSET $5 - 1`,
 };
 
+const HELD_AT_ONCE = 50;
+
 /** A row takes about 0.1 ms, so a page stays far below every statement time-out. */
 const RECEIPT_PAGE_TXS = 5_000;
 
@@ -132,8 +134,8 @@ export class PgTxWriter extends TxWriter {
     super();
   }
 
-  lockPending(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>> {
-    return lockTxs(fence, LOCK_PENDING, txs);
+  async lockPending(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>> {
+    return new Set((await lockTxs(fence, LOCK_PENDING, txs)).keys());
   }
 
   async vacate(fence: Fence, holders: readonly SlotHolder[]): Promise<void> {
@@ -181,8 +183,8 @@ export class PgTxWriter extends TxWriter {
   }
 
   async makeHeldDue(fence: Fence, signers: readonly SignerId[]): Promise<void> {
-    const limited = this.policies.withDailyLimit(signers);
-    if (limited.length > 0) await PgTx.of(fence.tx).query(MAKE_HELD_DUE, signerColumns(limited));
+    const limited = this.policies.present.withDailyLimit(signers);
+    if (limited.length > 0) await PgTx.of(fence.tx).query(MAKE_HELD_DUE, [...signerColumns(limited), HELD_AT_ONCE]);
   }
 
   async markReceiptsDue(fence: Fence, signers: readonly SignerId[], after: SlotRef | null): Promise<SlotRef | null> {

@@ -1,91 +1,79 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import { type Address, parseAddress } from '../../../kernel/hex.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import type { Tx } from '../../../kernel/unit-of-work.js';
 import { TokenBuckets } from '../../../platform/limits/token-buckets.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
-import { Custody, type SignerPolicy } from '../../signers/index.js';
-import {
-  authorizing,
-  type Held,
-  hasDailyLimit,
-  type JudgedRequest,
-  type Policy,
-  type Refused,
-  type Verdict,
-  verdict,
-} from '../domain/policy.js';
+import { Custody } from '../../signers/index.js';
+import type { Held, Refused } from '../domain/policy.js';
+import { toPolicy } from '../domain/policy-rules.js';
+import { PolicySet, type PolicyVerdict } from '../domain/policy-set.js';
+import { StoredPolicies } from '../domain/stored-policies.js';
 
 /** Lines of the log about one signer: a tx that is held is judged again and again, and a client may send thousands that are refused. */
 const LINES = { perSecond: 1 / 60, most: 10 };
 
-/** What the policy of a signer says. */
-export interface PolicyVerdict {
-  readonly signer: SignerId;
-  readonly dryRun: boolean;
-  readonly verdict: Verdict;
-}
+/** Nothing of the API was read. */
+const UNREAD = 'unread';
 
-/** The policies of the config, also of signers whose keys other nodes have. A signer without a policy may sign everything. */
+/** The policies of the config, also of signers whose keys other nodes have, and those of the API as this node knows them. */
 @Injectable()
 export class SignerPolicies {
-  private readonly policies: ReadonlyMap<string, Policy>;
+  private known: PolicySet;
+  private asked = 0;
+  /** The newest question that was answered: an answer that comes late may know less. */
+  private answered = 0;
   private readonly lines = new TokenBuckets();
 
   constructor(
     custody: Custody,
+    private readonly stored: StoredPolicies,
     private readonly metrics: Metrics,
     private readonly log: Log,
     private readonly clock: Clock,
   ) {
-    this.policies = new Map(
-      custody
-        .rules()
-        .flatMap(({ signer, policy }): [string, Policy][] =>
-          policy === undefined ? [] : [[signerKey(signer), toPolicy(policy)]],
-        ),
-    );
+    const configured = custody
+      .rules()
+      .flatMap(({ signer, policy }) =>
+        policy === undefined ? [] : [[signerKey(signer), { signer, config: toPolicy(policy), stored: null }] as const],
+      );
+    this.known = new PolicySet(UNREAD, new Map(configured));
   }
 
-  of(signer: SignerId): Policy | null {
-    return this.policies.get(signerKey(signer)) ?? null;
+  /** As this node knows them: up to a second old. */
+  get present(): PolicySet {
+    return this.known;
   }
 
-  /** The part of the signers whose daily amounts are counted. */
-  withDailyLimit(signers: readonly SignerId[]): SignerId[] {
-    return signers.filter((signer) => {
-      const policy = this.of(signer);
-      return policy !== null && hasDailyLimit(policy);
-    });
+  /** Reads what changed. */
+  async refresh(): Promise<void> {
+    await this.read(null);
   }
 
-  /**
-   * What the policies say that a request concerns, as far as the request alone decides.
-   * @param authorities other signers of its chain that shall sign an authorization
-   */
-  ofRequest(
-    { signer, ...request }: JudgedRequest & { readonly signer: SignerId },
-    authorities: readonly Address[] = [],
-  ): PolicyVerdict[] {
-    const others = authorities.map((address) => ({ chainId: signer.chainId, address }));
-    return [
-      ...this.judge(signer, (policy) => verdict(policy, request)),
-      ...others.flatMap((authority) => this.judge(authority, authorizing)),
-    ];
+  /** As they are in a transaction that has read this mark. Costs a statement when the node knows others. */
+  async at(mark: string, tx: Tx): Promise<PolicySet> {
+    return mark === this.known.mark ? this.known : this.read(tx);
   }
 
-  /** Empty where there is no policy. */
-  judge(signer: SignerId, by: (policy: Policy) => Verdict): PolicyVerdict[] {
-    const policy = this.of(signer);
-    return policy === null ? [] : [{ signer, dryRun: policy.dryRun, verdict: by(policy) }];
+  private async read(tx: Tx | null): Promise<PolicySet> {
+    const [question, known] = [++this.asked, this.known];
+    const news = await this.stored.news(known.mark, tx);
+    const read = news === null ? known : known.with(news.mark, news.newest);
+    if (question > this.answered) [this.known, this.answered] = [read, question];
+    return read;
   }
 
   /**
-   * Counts what a policy does not allow. At intake the client is told, and a flood would fill the log; what is found later is logged, too.
-   * @returns null when it allows it, or only reports
+   * Counts what policies do not allow. At intake the client is told, and a flood would fill the log; what is found later is logged, too.
+   * @returns null when each allows it, or only reports; what one refuses before what another holds
    */
-  enforced({ signer, dryRun, verdict }: PolicyVerdict, where: 'intake' | 'nonce' | 'replace'): Refused | Held | null {
+  enforced(judged: readonly PolicyVerdict[], where: 'intake' | 'nonce' | 'replace'): Refused | Held | null {
+    const against = judged.flatMap((one) => this.counted(one, where) ?? []);
+    return against.find(({ kind }) => kind === 'refused') ?? against[0] ?? null;
+  }
+
+  private counted({ signer, dryRun, verdict }: PolicyVerdict, where: string): Refused | Held | null {
     if (verdict.kind === 'allowed') return null;
     const { kind, rule, reason } = verdict;
     const mode = dryRun ? 'dry_run' : 'enforced';
@@ -101,27 +89,4 @@ export class SignerPolicies {
     this.lines.take(key, 1, LINES, nowMs);
     return true;
   }
-}
-
-function toPolicy({ to, contractCreation, blobs, authorizations, dryRun, ...amounts }: SignerPolicy): Policy {
-  return {
-    to: to === undefined ? null : toReceivers(to),
-    maxValue: amounts.maxValue ?? null,
-    maxFee: amounts.maxFee ?? null,
-    dailyValue: amounts.dailyValue ?? null,
-    dailyFees: amounts.dailyFees ?? null,
-    ...{ contractCreation, blobs, authorizations, dryRun },
-  };
-}
-
-/** One address may be there more than once: everything that is named of it is allowed. */
-function toReceivers(allowed: NonNullable<SignerPolicy['to']>): NonNullable<Policy['to']> {
-  const receivers = new Map<Address, ReadonlySet<string> | null>();
-  for (const { address, selectors } of allowed) {
-    const to = parseAddress(address);
-    const known = receivers.get(to);
-    if (selectors === undefined || known === null) receivers.set(to, null);
-    else receivers.set(to, new Set([...(known ?? []), ...selectors.map((text) => text.toLowerCase())]));
-  }
-  return receivers;
 }

@@ -12,23 +12,25 @@ export class PolicyGate {
 
   /** @throws Forbidden `policy_refused` */
   assertAllowed(asked: Asked): void {
-    const refusal = this.policies
-      .ofRequest(asked, awaitedAuthorities(asked.payload.authorizationList))
-      .map((judged) => this.policies.enforced(judged, 'intake'))
-      .find((found) => found !== null);
+    const refusal = this.policies.enforced(this.judged(asked), 'intake');
     if (!refusal) return;
     const { rule, reason } = refusal;
     throw new Forbidden(
       'policy_refused',
       `the policy of the signer refuses it: ${reason}`,
-      'send what the policy allows, or change chains[].signers[].policy in the config',
+      'send what the policy allows, or have an operator change it: GET /api/v1/policies/{chainId}/{address} shows it',
       { ...asked.signer, rule },
     );
   }
 
-  /** What it would say, without counting it; null where there is no policy. */
+  /** What it would say, without counting it: what refuses it before what only reports; null where there is no policy. */
   verdictOn(asked: Asked): PolicyVerdict | null {
-    const judged = this.policies.ofRequest(asked, awaitedAuthorities(asked.payload.authorizationList));
-    return judged.find(({ verdict }) => verdict.kind !== 'allowed') ?? judged[0] ?? null;
+    const judged = this.judged(asked);
+    const against = judged.filter(({ verdict }) => verdict.kind !== 'allowed');
+    return against.find(({ dryRun }) => !dryRun) ?? against[0] ?? judged[0] ?? null;
+  }
+
+  private judged(asked: Asked): PolicyVerdict[] {
+    return this.policies.present.ofRequest(asked, awaitedAuthorities(asked.payload.authorizationList));
   }
 }

@@ -33,9 +33,9 @@ export class ReservedFees {
   async of(leases: readonly Lease[], items: readonly RequestedTx[]): Promise<ReadonlyMap<string, bigint>> {
     const limited = items.flatMap((item): Reserving[] => {
       const { signer } = item.tx;
-      const policy = this.policies.of(signer);
-      if (policy?.dailyFees == null || policy.dryRun) return [];
-      return [{ ...item, dailyFees: policy.dailyFees, most: this.fees.most(signer, item.request, gasLimitOf(item)) }];
+      const dailyFees = this.policies.present.lowest(signer, 'dailyFees');
+      if (dailyFees === null) return [];
+      return [{ ...item, dailyFees, most: this.fees.most(signer, item.request, gasLimitOf(item)) }];
     });
     const reserved = await this.spending.reserved(
       null,

@@ -42,7 +42,7 @@ export abstract class SignerPauses {
   abstract list(after: PauseScope | null, limit: number, only: CallerLimits): Promise<Pause[]>;
   /**
    * Resolves when every write under the leases of the scope that began before has ended. A write that begins later reads what is committed now,
-   * so after a pause was committed and this resolved, its signers get no nonce.
+   * so after a pause was committed and this resolved, its signers get no nonce. The same is true of policies.
    */
   abstract writesEnded(scope: PauseScope): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Put, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../../../../kernel/caller.js';
 import { IdGenerator } from '../../../../kernel/id-generator.js';
+import { OPERATORS_ONLY, operatorOf } from '../../../../platform/http/operator-of.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { AccountBook } from '../../application/account-book.js';
 import { KeyRing } from '../../application/key-ring.js';
-import { type Account, ACCOUNT_NAME, assertOperator, type StoredLimits, unknownAccount } from '../../domain/account.js';
+import { type Account, ACCOUNT_NAME, type StoredLimits, unknownAccount } from '../../domain/account.js';
 import { Accounts } from '../../domain/accounts.js';
 import { accountOf } from '../../domain/api-key.js';
 import {
@@ -19,8 +19,6 @@ import {
   CreateAccountDto,
   LIMITS_EXAMPLES,
 } from './account.dto.js';
-
-const OPERATORS_ONLY = 'Only callers of the account `default` without limits may do it.';
 
 @ApiTags('accounts')
 @Controller('api/v1/accounts')
@@ -44,7 +42,7 @@ export class AccountsController {
   async create(@Body() body: CreateAccountDto, @Req() request: FastifyRequest): Promise<AccountDto> {
     const { name, limits = null } = body;
     const account = { id: this.ids.next(), name, limits: storedOf(limits) };
-    return this.changed(await this.accounts.add(account, operator(request)));
+    return this.changed(await this.accounts.add(account, operatorOf(request)));
   }
 
   @Get()
@@ -134,15 +132,9 @@ export class AccountsController {
   }
 }
 
-function operator(request: FastifyRequest): Caller {
-  const caller = callerOf(request);
-  assertOperator(caller);
-  return caller;
-}
-
 /** The name of the account that an operator manages. */
 function operatorsAt(name: string, request: FastifyRequest): string {
-  operator(request);
+  operatorOf(request);
   return nameOf(name);
 }
 

@@ -9,12 +9,12 @@ import { parseTime } from '../../../../kernel/time.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
 import { invalidCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
+import { operatorOf } from '../../../../platform/http/operator-of.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { CreateKey, type WithKeyText } from '../../application/create-key.js';
 import { KeyRing } from '../../application/key-ring.js';
 import { keyIdOf, prefixOf, shownOf } from '../../application/key-text.js';
 import { RotateKey, unknownKey } from '../../application/rotate-key.js';
-import { assertOperator } from '../../domain/account.js';
 import { Accounts } from '../../domain/accounts.js';
 import { type ApiKey, assertMayGive, type KeyGrant, managerOf } from '../../domain/api-key.js';
 import { ApiKeys } from '../../domain/api-keys.js';
@@ -48,6 +48,7 @@ export class KeysController {
   async create(@Body() body: CreateKeyDto, @Req() request: FastifyRequest): Promise<KeyWithTextDto> {
     this.assertInUse();
     const caller = callerOf(request);
+    if (body.account != null) operatorOf(request);
     const grant = await this.grantOf(body, caller);
     assertMayGive(caller, grant);
     return this.known(await this.createKey.execute(grant, caller));
@@ -126,7 +127,6 @@ export class KeysController {
 
   private async grantOf(body: CreateKeyDto, caller: Caller): Promise<KeyGrant> {
     const { name, scopes, signers, chainIds, account, expiresAt } = body;
-    if (account != null) assertOperator(caller);
     return {
       name,
       account: account == null ? caller.account : (await this.accounts.find(account)).id,
