@@ -60,6 +60,24 @@ describe('changes of the API', () => {
     return { ...document, webhooks: { changed: { post: { requestBody: json(event) } } } };
   }
 
+  /** What posts and filters events of these types. */
+  function withEvents(...more: readonly string[]): ApiDocument {
+    const types = ['tx.accepted', 'tx.submitted', ...more];
+    const pattern = `^(${types.map((type) => type.replace('.', '\\.')).join('|')})$`;
+    const filter = { name: 'types', in: 'query', schema: { type: 'string', pattern } };
+    const listed = { type: 'object', properties: { type: { type: 'string', enum: types } } };
+    const content = { 'application/json': { schema: listed } };
+    const get = { parameters: [filter], responses: { 200: { description: 'any', content } } };
+    const webhooks = types.map((type) => [type, { post: { requestBody: { description: type, content } } }]);
+    return { ...planted({}), paths: { '/events': { get } }, webhooks: Object.fromEntries(webhooks) as never };
+  }
+
+  it('names a type of event that is missing', () => {
+    expect(breakingChanges(withEvents('nonce.held'), withEvents())).toEqual([
+      expect.stringContaining('GET /webhook/nonce.held: API path removed'),
+    ]);
+  });
+
   it.each([
     ['an operation that is missing', { ...planted({}), paths: {} }, 'POST /tx: API path removed'],
     [
@@ -91,12 +109,13 @@ describe('changes of the API', () => {
     expect(breakingChanges(planted({}), after)).toEqual([expect.stringContaining(change)]);
   });
 
-  it.each([
+  it.each<[string, ApiDocument, ApiDocument?]>([
     ['a new field that a request may have', planted({ asked: { at: TIME } })],
     ['a new field of an answer', planted({ answer: WITH_TIME })],
     ['a new field of an event', planted({ event: WITH_TIME })],
+    ['a new type of event', withEvents('nonce.held'), withEvents()],
     ['a new problem', planted({ codes: ['a', 'b'] })],
-  ])('says nothing of %s', (_what, after) => {
-    expect(breakingChanges(planted({}), after)).toEqual([]);
+  ])('says nothing of %s', (_what, after, before = planted({})) => {
+    expect(breakingChanges(before, after)).toEqual([]);
   });
 });
