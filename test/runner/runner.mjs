@@ -16,7 +16,8 @@ const YOUNG_OBJECTS = '--max-semi-space-size=64';
  * Of few lines, and the longest of their suites. Jest starts with the largest files while it knows no times, as in a fresh clone: these came
  * last, and the other processes had nothing to do beside them.
  */
-const LONGEST = /\/(simulator|neighbour-register)\.int-spec\.ts$|\/(simulator-bugs|rate-limit)\.chaos-spec\.ts$/;
+const LONGEST =
+  /\/(thrown-problems|openapi-document)\.spec\.ts$|\/(simulator|neighbour-register)\.int-spec\.ts$|\/(simulator-bugs|rate-limit)\.chaos-spec\.ts$/;
 
 export default class SharedModulesRunner {
   supportsEventEmitters = false;
