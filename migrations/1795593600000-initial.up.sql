@@ -424,7 +424,7 @@ CREATE TABLE api_key (
   CHECK (signers IS NULL OR chain_ids IS NOT NULL)
 );
 
--- What administrators did, by the API or the command line: written by the transaction that did it. Nothing changes or deletes it.
+-- What administrators did, by the API or the command line: written by the transaction that did it. Nothing changes it.
 CREATE TABLE audit_entry (
   seq        bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at         timestamptz NOT NULL DEFAULT clock_timestamp(),

@@ -77,10 +77,12 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/webhooks/{id}/replay': { since: '2020-01-01T00:00:00Z' },
   'POST /api/v1/stop': { chainId: DEV_CHAIN, signer: SIGNER },
   'POST /api/v1/go': { chainId: DEV_CHAIN, signer: SIGNER },
+  'PUT /api/v1/policies/{chainId}/{address}': { version: 0, rules: {} },
 };
 const QUERIES: Readonly<Record<string, string>> = {
   '/api/v1/tx/by-request': `?chainId=${DEV_CHAIN}&signer=${SIGNER}&requestId=first`,
   '/api/v1/events': '?after=0-0-0',
+  'DELETE /api/v1/policies/{chainId}/{address}': '?version=0',
 };
 
 /** @returns the code of a refusal; of another answer, whether it has anything of SIGNER, its tx, its endpoint or its key */
@@ -94,7 +96,9 @@ async function outcomeOf({ method, path }: GuardedOperation, key: string): Promi
     address: SIGNER,
     name: 'default',
   };
-  const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '') + (QUERIES[path] ?? '');
+  const url =
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '') +
+    (QUERIES[path] ?? QUERIES[`${method} ${path}`] ?? '');
   const sent = BODIES[`${method} ${path}`] ?? (method === 'GET' || method === 'DELETE' ? undefined : {});
   const { status, body } = await ask(method, url, key, sent);
   const item = path.endsWith('/batch') ? (body['items'] as AnyBody[])[0] : undefined;
@@ -114,12 +118,14 @@ const HIDDEN: readonly (readonly [path: RegExp, code: string])[] = [
 ];
 
 /** What is about all signers: whoever is limited to some may not change it, and is told nothing of SIGNER. */
-const ABOUT_ALL = /^\/api\/v1\/(accounts|audit)/;
+const ABOUT_ALL = /^\/api\/v1\/(accounts|audit|policies)/;
+/** Not even read. */
+const UNREAD = /^\/api\/v1\/(audit|policies)/;
 
 /** @returns what keys of other signers hear */
 function refusalOf({ method, path }: GuardedOperation): string {
   const hidden = HIDDEN.find(([pattern]) => pattern.test(path))?.[1];
-  return hidden ?? (method === 'GET' && path !== '/api/v1/audit' ? 'not told' : 'outside_limits');
+  return hidden ?? (method === 'GET' && !UNREAD.test(path) ? 'not told' : 'outside_limits');
 }
 
 describe('each operation of the document', () => {

@@ -253,6 +253,21 @@ describe('the versions of a policy', () => {
     expect(await rowsOf(`SELECT count(*)::int AS count FROM audit_entry`)).toEqual([{ count: 2 }]);
   });
 
+  it('are counted after what another writer is about to commit', async () => {
+    const { chainId, address } = lab.node.signer();
+    const insert = `INSERT INTO signer_policy (chain_id, signer, version, changed_by) VALUES (${chainId}, '${address}', 1, 'key:2')`;
+    const waiting = await lab.node.get(Database).transaction(async (tx) => {
+      await tx.query({ name: 'test_other_writer', text: insert }, []);
+      const result = change(0, 1n).catch((error: unknown) => error);
+      await until('it waits for the other writer', async () => {
+        const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        return (await rowsOf(waits)).length > 0;
+      });
+      return { result };
+    });
+    expect(await waiting.result).toEqual({ kind: 'other_version', version: 1 });
+  });
+
   it('are of one signer, which is known', async () => {
     await change(0, 1n);
     expect(await change(0, 2n, lab.node.signer(1))).toMatchObject({ kind: 'changed' });

@@ -88,6 +88,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     parts: [
       'RetentionHousekeeping',
       'PgOldTxs',
+      'PgOldEntries',
       'PgOldEvents',
       'BlobHousekeeping',
       'BlockHousekeeping',

@@ -24,7 +24,6 @@ import { PgApiKeys } from './infrastructure/pg-api-keys.js';
     { provide: Accounts, useClass: PgAccounts },
     { provide: Tokens, useClass: JwtTokens },
     AccountBook,
-    PgAccounts,
     IssuerKeys,
     KeyRing,
     KeyRefresh,

@@ -42,6 +42,22 @@ describe('a node', () => {
     });
   });
 
+  it('knows that a key which was rotated ends with its overlap: what it makes may not outlive it', async () => {
+    const [stored] = await keys.live();
+    if (!stored) throw new Error('no key');
+    const [before, revokedAt, after] = ['2029', '2030', '2031'].map((year) => new Date(`${year}-01-01T00:00:00Z`));
+    for (const [expiresAt = null, ends] of [
+      [null, revokedAt] as const,
+      [after, revokedAt] as const,
+      [before, before] as const,
+    ]) {
+      const key = { ...stored.key, expiresAt, revokedAt: revokedAt ?? null };
+      jest.spyOn(keys, 'live').mockResolvedValueOnce([{ ...stored, key }]);
+      await ring.refresh();
+      expect(ring.sessionOf(text)?.caller.endsAt).toEqual(ends);
+    }
+  });
+
   it('takes no other secret, no other id, and nothing that is no key', async () => {
     await ring.refresh();
     const secret = parseKeyText(text)?.secret ?? '';

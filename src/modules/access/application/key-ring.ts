@@ -66,6 +66,9 @@ export class KeyRing {
 }
 
 function heldKey({ key, hash, endsInMs }: LiveKey, nowMs: number): HeldKey {
-  const { id, account, scopes, only, expiresAt: endsAt } = key;
+  const { id, account, scopes, only, expiresAt, revokedAt } = key;
+  // A key that was rotated ends when it is revoked, which is before its own end.
+  const isShortened = revokedAt !== null && (expiresAt === null || revokedAt < expiresAt);
+  const endsAt = isShortened ? revokedAt : expiresAt;
   return { hash, endsAtMs: nowMs + endsInMs, caller: { name: `key:${id}`, account, scopes, only, endsAt } };
 }

@@ -8,7 +8,14 @@ import type { Statement } from '../../../platform/database/pg-tx.js';
 import { type Fence, isPaused, signerColumns } from '../../signers/index.js';
 import { POLICY_MARK } from '../../policies/index.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
-import { type LockedForNonce, type PendingTx, type SignerRoom, type SignerWork, TxQueue, type WaitingQueue } from '../domain/tx-queue.js';
+import {
+  type LockedForNonce,
+  type PendingTx,
+  type SignerRoom,
+  type SignerWork,
+  TxQueue,
+  type WaitingQueue,
+} from '../domain/tx-queue.js';
 import { lockTxs, PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
 import { MAKE_HELD_DUE } from './pg-tx-writer.js';
 
