@@ -35,6 +35,13 @@ export class TokenBuckets {
     return secondsUntil(1, this.tokens(actor, rate, nowMs), rate);
   }
 
+  /** Takes so many when there is a whole token. @returns 0 when it did; else the seconds until there is one */
+  tryTake(actor: string, count: number, rate: Rate, nowMs: number): number {
+    const seconds = this.secondsUntilOne(actor, rate, nowMs);
+    if (seconds === 0) this.take(actor, count, rate, nowMs);
+    return seconds;
+  }
+
   /** @returns what is left */
   take(actor: string, count: number, rate: Rate, nowMs: number): number {
     const tokens = this.tokens(actor, rate, nowMs) - count;

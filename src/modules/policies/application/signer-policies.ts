@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { signerKey } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { TokenBuckets } from '../../../platform/limits/token-buckets.js';
 import { Log } from '../../../platform/logging/log.js';
@@ -78,15 +78,8 @@ export class SignerPolicies {
     const { kind, rule, reason } = verdict;
     const mode = dryRun ? 'dry_run' : 'enforced';
     this.metrics.count(kind === 'held' ? 'policy_held_total' : 'policy_refused_total', 1, { rule, mode });
-    if (where !== 'intake' && this.hasLine(signer))
+    if (where !== 'intake' && this.lines.tryTake(signerKey(signer), 1, LINES, this.clock.monotonicMs()) === 0)
       this.log.info('policy does not allow it', { signer: signerKey(signer), where, kind, rule, reason, mode });
     return dryRun ? null : verdict;
-  }
-
-  private hasLine(signer: SignerId): boolean {
-    const [key, nowMs] = [signerKey(signer), this.clock.monotonicMs()];
-    if (this.lines.secondsUntilOne(key, LINES, nowMs) > 0) return false;
-    this.lines.take(key, 1, LINES, nowMs);
-    return true;
   }
 }

@@ -30,9 +30,8 @@ export class SignerRate {
     // With a signer that does not exist nothing is created, and the buckets of such ones would displace the others.
     if (txsPerSecond === Infinity || !this.router.isServed(signer)) return;
     if (await isRepeated()) return;
-    const [key, rate, nowMs] = [signerKey(signer), this.nodes.rateOf(txsPerSecond), this.clock.monotonicMs()];
-    const seconds = this.txs.secondsUntilOne(key, rate, nowMs);
+    const rate = this.nodes.rateOf(txsPerSecond);
+    const seconds = this.txs.tryTake(signerKey(signer), 1, rate, this.clock.monotonicMs());
     if (seconds > 0) throw this.limits.refusal('signer_txs', seconds);
-    this.txs.take(key, 1, rate, nowMs);
   }
 }
