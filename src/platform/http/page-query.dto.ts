@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 
 /** The place in a list from which a page goes on. */
 export function IsCursor(description = '`nextCursor` of the previous page'): PropertyDecorator {
@@ -17,6 +17,21 @@ export function IsPageLimit(byDefault: number, maximum: number, description?: st
 export function IsChainIdQuery(): PropertyDecorator {
   const documented = ApiPropertyOptional({ example: 31337 });
   return asStacked(documented, IsOptional(), ...wholeNumber(Number.MAX_SAFE_INTEGER));
+}
+
+/** Some chains, of a body. Can be null. */
+export function IsChainIds(most: number, description: string): PropertyDecorator {
+  const items = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
+  return asStacked(
+    ApiPropertyOptional({ type: 'array', items, nullable: true, example: [31337], description }),
+    IsOptional(),
+    IsArray(),
+    ArrayMinSize(1),
+    ArrayMaxSize(most),
+    IsInt({ each: true }),
+    Min(1, { each: true }),
+    Max(Number.MAX_SAFE_INTEGER, { each: true }),
+  );
 }
 
 export const DEFAULT_PAGE_ITEMS = 50;

@@ -13,6 +13,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { SCOPES, type Scope } from '../../../../kernel/caller.js';
+import { IsChainIds } from '../../../../platform/http/page-query.dto.js';
 import { HasChars, IsAddressText, IsTime } from '../../../../platform/http/validators.js';
 import { MAX_NAME_CHARS } from '../../domain/api-key.js';
 
@@ -22,10 +23,7 @@ const EXAMPLE_PREFIX = 'ls_019aa2f47a1c7c3e9a523f4d5e6f7a8b';
 /** So many, because they travel in a header from node to node. */
 const MAX_LIMIT = 100;
 const SIGNERS = { description: 'It may use, and see, only these. Null stands for all' };
-const CHAINS = {
-  example: [31337],
-  description: 'It may use, and see, only signers of these chains. Null stands for all',
-};
+const CHAINS = 'It may use, and see, only signers of these chains. Null stands for all';
 const EXPIRES = { example: '2030-01-01T00:00:00.000Z', description: 'It cannot be used from then on' };
 
 export class KeySignerDto {
@@ -62,14 +60,7 @@ export class CreateKeyDto {
   @Type(() => KeySignerDto)
   signers?: KeySignerDto[] | null;
 
-  @ApiPropertyOptional({ type: [Number], nullable: true, minItems: 1, maxItems: MAX_LIMIT, ...CHAINS })
-  @IsOptional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_LIMIT)
-  @IsInt({ each: true })
-  @Min(1, { each: true })
-  @Max(Number.MAX_SAFE_INTEGER, { each: true })
+  @IsChainIds(MAX_LIMIT, CHAINS)
   chainIds?: number[] | null;
 
   @ApiPropertyOptional({
@@ -118,7 +109,8 @@ export class KeyDto {
   accountId!: string;
   @ApiProperty({ enum: SCOPES, enumName: 'Scope', isArray: true }) scopes!: readonly Scope[];
   @ApiProperty({ type: [KeySignerDto], nullable: true, ...SIGNERS }) signers!: readonly KeySignerDto[] | null;
-  @ApiProperty({ type: [Number], nullable: true, ...CHAINS }) chainIds!: readonly number[] | null;
+  @ApiProperty({ type: [Number], nullable: true, example: [31337], description: CHAINS }) chainIds!:
+    readonly number[] | null;
   @ApiProperty({ type: String, nullable: true, example: null }) expiresAt!: string | null;
   @ApiProperty({
     type: String,

@@ -12,6 +12,7 @@ import {
   Min,
 } from 'class-validator';
 import { ADDRESS_PATTERN } from '../../../../platform/http/describe-rules.js';
+import { IsChainIds } from '../../../../platform/http/page-query.dto.js';
 import { HasChars, IsAddressText } from '../../../../platform/http/validators.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../../events/index.js';
 
@@ -44,19 +45,7 @@ class WebhookSettingsDto {
   @IsIn(PUBLIC_EVENT_TYPES, { each: true })
   types?: PublicEventType[] | null;
 
-  @ApiPropertyOptional({
-    type: 'array',
-    items: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-    example: [31337],
-    description: ALL,
-  })
-  @IsOptional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_FILTER)
-  @IsInt({ each: true })
-  @Min(1, { each: true })
-  @Max(Number.MAX_SAFE_INTEGER, { each: true })
+  @IsChainIds(MAX_FILTER, ALL)
   chainIds?: number[] | null;
 
   @ApiPropertyOptional({
