@@ -11,6 +11,7 @@ import { BumpAttempts } from './application/bump-attempts.js';
 import { ClassifySends } from './application/classify-sends.js';
 import { LearnPoolLimits, RefusalEvidence } from './application/refusal-evidence.js';
 import { FeeRules } from './application/fee-rules.js';
+import { FirstDrafts } from './application/first-drafts.js';
 import { GasRules } from './application/gas-rules.js';
 import { OtherGas } from './application/other-gas.js';
 import { PriceBumps } from './application/price-bumps.js';
@@ -30,6 +31,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
   providers: [
     AskBalances,
     FeeRules,
+    FirstDrafts,
     GasRules,
     QuoteFees,
     MeasureFunds,

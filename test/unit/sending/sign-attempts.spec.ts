@@ -2,10 +2,11 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FeeCaps, FeeQuote } from '../../../src/modules/chain/index.js';
 import { type AttemptDraft, NotEncodable } from '../../../src/modules/sending/application/attempt-signer.js';
 import { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import { FirstDrafts } from '../../../src/modules/sending/application/first-drafts.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import { SignAttempts } from '../../../src/modules/sending/application/sign-attempts.js';
 import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
-import type { TxRequest } from '../../../src/modules/ledger/index.js';
+import type { AttemptRepository } from '../../../src/modules/ledger/index.js';
 import { CustodyFailed } from '../../../src/modules/signers/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
@@ -46,11 +47,14 @@ beforeEach(() => {
   };
   sign = new SignAttempts(
     signer,
-    fakeOf(FeeRules, {
-      capsOf: () => CAPS_OF_PAYLOAD,
-      capsFor: () => CAPS_OF_SIGNER,
-      clamped: (caps, { request }) => (priced.push([caps, request]), FEES),
-    }),
+    new FirstDrafts(
+      fakeOf(FeeRules, {
+        capsOf: () => CAPS_OF_PAYLOAD,
+        capsFor: () => CAPS_OF_SIGNER,
+        clamped: (caps, { request }) => (priced.push([caps, request]), FEES),
+      }),
+      {} as unknown as AttemptRepository,
+    ),
     writes.asDoor(),
     memory,
     { reached: (point) => void steps.push(point) },
@@ -81,35 +85,6 @@ describe('a tx that can never be signed', () => {
   it('ends in the commit that stores what was signed beside it', async () => {
     await signAt(5n, POISON);
     expect(writes.written).toMatchObject([{ operation: 'sign', tokens: [1n] }]);
-  });
-});
-
-describe('a fill', () => {
-  const fillWith = (fees: Partial<TxRequest['fees']>) => {
-    const tx = aManagedTx({ kind: 'fill', state: 'ALLOCATED', nonce: 5n, gasLimit: 21_000n }).build();
-    const base = aRequest({ speed: 'fast' });
-    return sign.execute(
-      { hasBaseFee: true } as FeeQuote,
-      [LEASE],
-      [{ tx, request: { ...base, fees: { ...base.fees, ...fees } } }],
-    );
-  };
-
-  it('is a no-op at the fees that were found for it', async () => {
-    await fillWith({ maxFeePerGas: 9n });
-    expect(drafts).toMatchObject([
-      { kind: 'fill', type: 2, to: SIGNER.address, value: 0n, nonce: 5n, gasLimit: 21_000n },
-    ]);
-    expect(priced).toMatchObject([[CAPS_OF_SIGNER, { speed: 'fast', fees: { maxFeePerGas: 9n } }]]);
-    expect(drafts[0]?.blobHashes).toBeUndefined();
-  });
-
-  it('has a blob where it has to outbid blobs that a reorg freed', async () => {
-    await fillWith({ maxFeePerGas: 9n, maxFeePerBlobGas: 4n });
-    expect(drafts).toMatchObject([{ kind: 'fill', type: 3, blobHashes: [expect.any(String)] }]);
-    expect(priced).toMatchObject([
-      [CAPS_OF_SIGNER, { fees: { maxFeePerBlobGas: 4n }, payload: { blobHashes: expect.any(Array) } }],
-    ]);
   });
 });
 

@@ -1,20 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainId, signerKey, signersOf } from '../../../kernel/signer-id.js';
-import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { type ChainConnector, Chains } from '../../chain/index.js';
-import { bindingFor, BroadcastAttempts, FeeRules, GasRules, highestFees, SignAttempts } from '../../sending/index.js';
-import { type Lease, NonceLedger, slotKey, type SlotRef } from '../../signers/index.js';
-import {
-  type Attempt,
-  type AttemptFees,
-  AttemptRepository,
-  LaneMemory,
-  type ManagedTx,
-  NewFills,
-  type RequestedTx,
-  WriteChanges,
-} from '../../ledger/index.js';
-import { groupBy } from '../../../kernel/group-by.js';
+import { BroadcastAttempts, GasRules, SignAttempts } from '../../sending/index.js';
+import { type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
+import { LaneMemory, type ManagedTx, NewFills, type RequestedTx, WriteChanges } from '../../ledger/index.js';
 import { Log } from '../../../platform/logging/log.js';
 
 /** A slot that no tx holds, or whose holder has ended and left its nonce free. */
@@ -28,8 +17,6 @@ export interface FreeSlot extends SlotRef {
 export class CreateFills {
   constructor(
     private readonly fills: NewFills,
-    private readonly attempts: AttemptRepository,
-    private readonly fees: FeeRules,
     private readonly gas: GasRules,
     private readonly write: WriteChanges,
     private readonly log: Log,
@@ -38,12 +25,10 @@ export class CreateFills {
   /** @returns the fills, which are not signed yet, in no order */
   async execute(chain: ChainConnector, leases: readonly Lease[], slots: readonly FreeSlot[]): Promise<RequestedTx[]> {
     const gas = await this.gas.ofNoOps(chain, slots);
-    const known = await this.attempts.ofSlots(slots);
-    const fees = await this.pricesAboveRivals(chain, known, new Map(slots.map((slot, i) => [slotKey(slot), gas[i]])));
     const made = slots.flatMap((slot, index) => {
       const gasLimit = gas[index];
       if (gasLimit === undefined) return [];
-      const fill = this.fills.at(slot, gasLimit, fees.get(slotKey(slot)), slot.leftBy?.id);
+      const fill = this.fills.at(slot, gasLimit, slot.leftBy?.id);
       slot.leftBy?.leftNonceFree(fill.tx.id);
       return [{ fill, leftBy: slot.leftBy }];
     });
@@ -66,33 +51,6 @@ export class CreateFills {
     for (const { tx } of fills)
       this.log.warn('fill created for nonce gap', { signer: signerKey(tx.signer), nonce: tx.nonce, txId: tx.id });
     return fills;
-  }
-
-  /**
-   * Where a reorg freed the nonce, a payload that had it may be out still, although it has another nonce by now, or has failed. A fill at
-   * a lower price would be refused by the pools that have it, and it would be executed twice.
-   *
-   * @param known all attempts of the slots
-   * @param gas of a no-op, by slot key
-   * @returns fees by slot key, where such a payload exists and the caps allow the price
-   */
-  private async pricesAboveRivals(
-    chain: ChainConnector,
-    known: readonly Attempt[],
-    gas: ReadonlyMap<string, bigint | undefined>,
-  ): Promise<ReadonlyMap<string, AttemptFees>> {
-    const rivals = known.filter(({ kind }) => kind !== 'fill');
-    if (rivals.length === 0) return new Map();
-    const quote = await chain.feeQuote();
-    return new Map(
-      [...groupBy(rivals, slotKey)].flatMap(([slot, attempts]): [string, AttemptFees][] => {
-        const signer = attempts[0]?.signer;
-        const out = bindingFor(null, attempts, quote.blockNumber);
-        const fees =
-          signer && highestFees(out) ? this.fees.noOp(signer, quote, out, gas.get(slot) ?? TRANSFER_GAS) : null;
-        return fees ? [[slot, fees]] : [];
-      }),
-    );
   }
 }
 

@@ -3,14 +3,11 @@ import { CrashPoints } from '../../../kernel/crash-points.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { FeeQuote } from '../../chain/index.js';
-import { CustodyFailed, type Lease, slotKey } from '../../signers/index.js';
+import { CustodyFailed, type Lease } from '../../signers/index.js';
 import { type Attempt, LaneMemory, ManagedTx, type RequestedTx, WriteChanges } from '../../ledger/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
-import { FeeRules } from './fee-rules.js';
-import { atMarket } from '../domain/fee-policy.js';
-import { noOpType, txTypeOf } from '../domain/tx-type.js';
 import { bisectOnFailure } from '../../../platform/scheduling/bisect-on-failure.js';
-import { gasLimitOf, noOpDraft, payloadDraft } from './drafts.js';
+import { FirstDrafts } from './first-drafts.js';
 import type { Sending } from './send.js';
 
 type Signing =
@@ -21,7 +18,7 @@ type Signing =
 export class SignAttempts {
   constructor(
     private readonly signer: AttemptSigner,
-    private readonly fees: FeeRules,
+    private readonly drafts: FirstDrafts,
     private readonly write: WriteChanges,
     private readonly memory: LaneMemory,
     private readonly crashPoints: CrashPoints,
@@ -39,11 +36,8 @@ export class SignAttempts {
     reserved: ReadonlyMap<string, bigint> = new Map(),
   ): Promise<Sending[]> {
     if (allocated.length === 0) return [];
-    const signings = await this.sign(allocated, (item) =>
-      item.tx.kind === 'fill'
-        ? this.fill(item, quote)
-        : this.payload(item, quote, reserved.get(slotKey(item.tx)) ?? null),
-    ).catch(async (error: unknown) => {
+    const draft = await this.drafts.of(quote, allocated, reserved);
+    const signings = await this.sign(allocated, draft).catch(async (error: unknown) => {
       if (error instanceof CustodyFailed) await this.noteUnsigned(leases, allocated);
       throw error;
     });
@@ -53,22 +47,6 @@ export class SignAttempts {
       (part) => this.persist(leases, part),
       (signing, error) => this.leaveUnsigned(signing, error),
     );
-  }
-
-  private payload(item: RequestedTx, quote: FeeQuote, reserved: bigint | null): AttemptDraft {
-    const payload = { signer: item.tx.signer, request: item.request, gasLimit: gasLimitOf(item), reserved };
-    const fees = this.fees.clamped(this.fees.capsOf(payload), payload, quote);
-    return payloadDraft(item, fees, quote.blockNumber, txTypeOf(item.request, quote));
-  }
-
-  /** With a fee for blobs it has to outbid blobs, which only blobs replace. */
-  private fill({ tx, request }: RequestedTx, quote: FeeQuote): AttemptDraft {
-    const type = noOpType(request.fees.maxFeePerBlobGas === null ? null : 3, quote);
-    const priced = { ...atMarket(request.speed, type), fees: request.fees };
-    const gasLimit = gasLimitOf({ tx });
-    const fill = { signer: tx.signer, request: priced, gasLimit };
-    const fees = this.fees.clamped(this.fees.capsFor(tx.signer), fill, quote);
-    return noOpDraft(tx, fees, quote.blockNumber, type, gasLimit);
   }
 
   private async sign(items: readonly RequestedTx[], draft: (item: RequestedTx) => AttemptDraft): Promise<Signing[]> {

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { IdGenerator } from '../../../../kernel/id-generator.js';
 import { TRANSFER_GAS } from '../../../../kernel/transaction-gas.js';
 import type { SlotRef } from '../../../signers/index.js';
-import type { AttemptFees } from '../../domain/attempt.js';
 import { ManagedTx } from '../../domain/managed-tx.js';
 import type { RequestedTx } from '../../domain/managed-tx.repository.js';
 import { NO_FEES, noOpPayload } from '../../domain/tx-request.js';
@@ -15,21 +14,15 @@ export class NewFills {
 
   /**
    * @param gasLimit gas of its attempts
-   * @param fees fees of its first attempt, where the market price is not enough
    * @param replaces id of a tx that left the nonce free
    */
-  at(
-    { signer, nonce }: SlotRef,
-    gasLimit = TRANSFER_GAS,
-    fees?: AttemptFees,
-    replaces: string | null = null,
-  ): RequestedTx {
+  at({ signer, nonce }: SlotRef, gasLimit = TRANSFER_GAS, replaces: string | null = null): RequestedTx {
     const txId = this.ids.next();
     const request = {
       signer,
       requestId: `fill-${txId}`,
       payload: { ...noOpPayload(signer.address, 2), gasLimit: null },
-      fees: { ...NO_FEES, ...fees },
+      fees: NO_FEES,
       // Everything behind the nonce gap waits for the fill.
       speed: 'fast' as const,
       priority: 0,
