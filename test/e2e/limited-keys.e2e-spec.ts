@@ -94,6 +94,7 @@ async function outcomeOf({ method, path }: GuardedOperation, key: string): Promi
     eventId: '1-1-0',
     chainId: String(DEV_CHAIN),
     address: SIGNER,
+    nonce: '0',
     name: 'default',
   };
   const url =

@@ -15,6 +15,10 @@ import { ResumeSigner } from './application/resume-signer.js';
 import { ChainStanding } from './application/chain-standing.js';
 import { ExplainTx } from './application/explain-tx.js';
 import { TxSurroundings } from './application/tx-surroundings.js';
+import { FindNonce } from './application/find-nonce.js';
+import { ListNonces } from './application/list-nonces.js';
+import { NonceStanding } from './application/nonce-standing.js';
+import { SlotQueries } from './application/slot-queries.js';
 import { ExplainController } from './infrastructure/http/explain.controller.js';
 import { PgTxSurroundings } from './infrastructure/pg-tx-surroundings.js';
 import { SignerLimits } from './application/signer-limits.js';
@@ -26,11 +30,13 @@ import { Drain } from './infrastructure/drain.js';
 import { EndpointMetrics } from './infrastructure/endpoint-metrics.js';
 import { ChainsController } from './infrastructure/http/chains.controller.js';
 import { HealthController } from './infrastructure/http/health.controller.js';
+import { NoncesController } from './infrastructure/http/nonces.controller.js';
 import { SignerBalanceController } from './infrastructure/http/signer-balance.controller.js';
 import { SignerPausesController } from './infrastructure/http/signer-pauses.controller.js';
 import { StopsController } from './infrastructure/http/stops.controller.js';
 import { PoliciesController } from './infrastructure/http/policies.controller.js';
 import { SignersController } from './infrastructure/http/signers.controller.js';
+import { PgSlotQueries } from './infrastructure/pg-slot-queries.js';
 import { PgSignerOverview } from './infrastructure/pg-signer-overview.js';
 import { SignerMetrics } from './infrastructure/signer-metrics.js';
 import { ReadinessProbes } from './infrastructure/readiness-probes.js';
@@ -54,6 +60,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     StopsController,
     PoliciesController,
     SignerBalanceController,
+    NoncesController,
     ExplainController,
     SimulateController,
   ],
@@ -72,6 +79,10 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     ExplainTx,
     { provide: TxSurroundings, useClass: PgTxSurroundings },
     SignerBalance,
+    { provide: SlotQueries, useClass: PgSlotQueries },
+    NonceStanding,
+    ListNonces,
+    FindNonce,
     SimulateTx,
     { provide: SignerOverview, useClass: PgSignerOverview },
   ],

@@ -1,6 +1,6 @@
 import { type Caller, mayUse, mayUseChain } from '../../kernel/caller.js';
 import { InvalidInput, NotFound } from '../../kernel/errors.js';
-import type { ChainId, SignerId } from '../../kernel/signer-id.js';
+import type { ChainId, Nonce, SignerId } from '../../kernel/signer-id.js';
 import { unknownSigner } from '../../kernel/unknown-signer.js';
 import { clientAddress } from './client-address.js';
 
@@ -25,6 +25,16 @@ export function signerOfPath(text: string, address: string, caller: Limited): Si
   const signer = { chainId, address: clientAddress(address, chainId) };
   if (!mayUse(caller, signer)) throw unknownSigner(signer);
   return signer;
+}
+
+/**
+ * Reads a nonce from the path of a request.
+ * @throws InvalidInput `invalid_nonce`
+ */
+export function nonceOfPath(text: string): Nonce {
+  if (!/^(?:0|[1-9]\d{0,17})$/.test(text))
+    throw new InvalidInput('invalid_nonce', 'not a nonce', 'send a decimal number of at most 18 digits');
+  return BigInt(text);
 }
 
 export function unknownChain(chainId: ChainId): NotFound {

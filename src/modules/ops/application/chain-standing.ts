@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { type ChainConnector, Chains, type EndpointStatus, type FeeQuote, RpcHealth } from '../../chain/index.js';
-
-/** A person waits for the answer, and the rest of it does not need the chain. */
-const LONGEST_WAIT_MS = 2_000;
+import { inTime } from './in-time.js';
 
 /** What the chain of a signer says now; null where it does not say it in time. */
 export interface Standing {
@@ -34,17 +32,5 @@ export class ChainStanding {
       // After the questions, which may be what shows that an endpoint is away.
       endpoints: this.rpc.endpoints().filter((endpoint) => endpoint.chainId === chainId),
     };
-  }
-}
-
-async function inTime<T>(question: () => Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), LONGEST_WAIT_MS);
-  });
-  try {
-    return await Promise.race([question().catch(() => null), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
