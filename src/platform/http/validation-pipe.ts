@@ -9,6 +9,8 @@ import { findUnreadable, MAX_NESTING, TOO_DEEP } from './nesting.js';
 
 /** More than any query has; class-transformer compares each name with all others. */
 const MAX_PARAMETERS = 100;
+/** Of what looks otherwise `Number` makes numbers, too: 0 of a space, 16 of 0x10. */
+const WHOLE_NUMBER = /^-?\d+$/;
 
 /** Refuses unknown fields, reports the first mistakes at once, and returns instances of the DTO classes. */
 @Injectable()
@@ -49,8 +51,7 @@ function queryOf(type: DtoClass, value: unknown): object {
   const typed = Object.entries<unknown>({ ...value }).map(([name, text]) => {
     // It leaves out names that every object has, such as `constructor`.
     const one = Object.hasOwn(made, name) ? made[name] : text;
-    // `Number` makes 0 of an empty text.
-    return [name, text === '' && one === 0 ? NaN : one];
+    return [name, typeof one === 'number' && !WHOLE_NUMBER.test(String(text)) ? NaN : one];
   });
   return instanceOf(type, Object.fromEntries(typed), new Mistakes());
 }

@@ -151,3 +151,9 @@ it('numbers of a query are numbers, and what is no DTO passes', () => {
   expect(PIPE.transform({ any: 1 }, { type: 'body', metatype: Object })).toEqual({ any: 1 });
   expect(PIPE.transform('id', { type: 'param', metatype: String })).toBe('id');
 });
+
+it.each(['', ' ', '0x10', '1e1', '1.0', '+1', ' 1', 'true'])('%p is no number of a query', (text) => {
+  expect(mistakesOf(() => PIPE.transform({ limit: text }, { type: 'query', metatype: PageDto }))).toMatchObject([
+    { path: 'limit', code: 'invalid_field' },
+  ]);
+});
