@@ -8,6 +8,7 @@ import { Tokens } from './application/tokens.js';
 import { ApiKeys } from './domain/api-keys.js';
 import { Accounts } from './domain/accounts.js';
 import { AccountsController } from './infrastructure/http/accounts.controller.js';
+import { AdmitByHeaders } from './infrastructure/http/admit-by-headers.js';
 import { AuditController } from './infrastructure/http/audit.controller.js';
 import { KeysController } from './infrastructure/http/keys.controller.js';
 import { OpenRequests } from './infrastructure/http/open-requests.js';
@@ -31,7 +32,7 @@ import { PgApiKeys } from './infrastructure/pg-api-keys.js';
     CreateKey,
     RotateKey,
     OpenRequests,
+    AdmitByHeaders,
   ],
-  exports: [Identify, OpenRequests],
 })
 export class AccessModule {}

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet';
-import { MethodNotAllowedException } from '@nestjs/common';
+import { MethodNotAllowedException, NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyHttpOptions, FastifyRequest } from 'fastify';
+import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServerConfig } from '../../config/index.js';
 import { NotFound, Unavailable } from '../../kernel/errors.js';
 import { closeNow, listenBare } from './bare-server.js';
@@ -20,10 +20,13 @@ const MOST_HEADER_BYTES = 16_384;
 const LONGEST_URL = 8_000;
 const TLS_HANDSHAKE_MS = 10_000;
 
+type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
 /** Nest's adapter for Fastify. It reads only JSON bodies, and has a table of its routes. */
 export class LockstepFastifyAdapter extends FastifyAdapter {
   private readonly routeTable = new RouteTable();
   private draining = false;
+  private admit: Admit = async () => undefined;
   private closeOps: () => Promise<void> = () => Promise.resolve();
 
   constructor(config: ServerConfig) {
@@ -77,9 +80,17 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
         }
         // Generated clients send a content type without a body, for example with DELETE.
         if (isEmpty(request.raw)) delete request.raw.headers['content-type'];
-        done(this.draining ? shuttingDown() : undefined);
+        // Its body is never read.
+        if (request.is404) done(new NotFoundException());
+        else done(this.draining ? shuttingDown() : undefined);
       }),
     );
+    server.after(() => server.addHook('onRequest', (request, reply) => this.admit(request, reply)));
+  }
+
+  /** Asked of every request with a route, when its headers are there and its body is not read. What it throws is answered. */
+  admitBy(admit: Admit): void {
+    this.admit = admit;
   }
 
   /** Opens the port of health and metrics, when there is one. It closes with the other. */

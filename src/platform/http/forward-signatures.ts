@@ -1,4 +1,4 @@
-import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { NodeConfig } from '../../config/lockstep-config.js';
 import { type Caller, limitedTo } from '../../kernel/caller.js';
@@ -12,6 +12,8 @@ const FROM = 'x-lockstep-forwarded-by';
 const CALLER = 'x-lockstep-caller';
 const AT = 'x-lockstep-forwarded-at';
 const NONCE = 'x-lockstep-forward-nonce';
+/** SHA-256 of the body: so the headers alone say whether a node of this deployment sent them, before a body is read. */
+const BODY_HASH = 'x-lockstep-forward-body';
 const SIGNATURE = 'x-lockstep-forward-signature';
 /** Between the clocks of two nodes, and on the way. */
 const MOST_APART_MS = 60_000;
@@ -32,7 +34,7 @@ export interface ForwardedRequest {
 
 /**
  * Signs requests that one node forwards to another, and knows them again. The HMAC, with the secret of the deployment, is of both nodes, the path, the
- * caller, a time, a nonce and the body: the receiver takes each request once, and no other node takes it.
+ * caller, a time, a nonce and the hash of the body: the receiver takes each request once, and no other node takes it.
  */
 @Injectable()
 export class ForwardSignatures {
@@ -51,19 +53,23 @@ export class ForwardSignatures {
     const [from, at, nonce] = [this.node.id, String(this.clock.now().getTime()), randomUUID()];
     const { name, account, only } = caller;
     const who = encodeURIComponent(JSON.stringify([name, account, ...limitValues(only)]));
-    const signature = this.sign([from, to, path, at, nonce, who, body]);
-    return { [FROM]: from, [CALLER]: who, [AT]: at, [NONCE]: nonce, [SIGNATURE]: signature };
+    const hash = hashOf(body);
+    const signature = this.sign([from, to, path, at, nonce, who, hash]);
+    return { [FROM]: from, [CALLER]: who, [AT]: at, [NONCE]: nonce, [BODY_HASH]: hash, [SIGNATURE]: signature };
   }
 
   /**
-   * Who sent a request that another node forwarded. It may do what nodes forward, and the other node has looked at its own scopes.
+   * Who sent a request that another node forwarded. It may do what nodes forward, and the other node has looked at its own scopes. Its body is not
+   * read yet: see {@link assertBody}.
    * @returns null when no node forwarded it
    * @throws InvalidInput `bad_forward_signature`
    */
-  callerOf(headers: Headers, path: string, body: unknown): Caller | null {
+  callerOf(headers: Headers, path: string): Caller | null {
     if (headers[FROM] === undefined) return null;
-    const [from, who, at, nonce, given] = [FROM, CALLER, AT, NONCE, SIGNATURE].map((header) => textOf(headers[header]));
-    const expected = this.sign([from, this.node.id, path, at, nonce, who, JSON.stringify(body)]);
+    const [from, who, at, nonce, hash, given] = [FROM, CALLER, AT, NONCE, BODY_HASH, SIGNATURE].map((header) =>
+      textOf(headers[header]),
+    );
+    const expected = this.sign([from, this.node.id, path, at, nonce, who, hash]);
     if (!isSame(given ?? '', expected)) throw refused('the request does not come from a node of this deployment');
     if (Math.abs(Number(at) - this.clock.now().getTime()) > MOST_APART_MS)
       throw refused('the request is old, or the clocks of the nodes differ by more than a minute');
@@ -71,6 +77,11 @@ export class ForwardSignatures {
     const [name, account, signers, chainIds] = JSON.parse(decodeURIComponent(who ?? '')) as SentCaller;
     const only = limitedTo(signers?.map(knownSigner) ?? null, chainIds);
     return { name, account, scopes: ['tx:write'], only, endsAt: null };
+  }
+
+  /** Of a request whose headers were taken. @throws InvalidInput `bad_forward_signature` */
+  assertBody(headers: Headers, body: unknown): void {
+    if (headers[BODY_HASH] !== hashOf(JSON.stringify(body))) throw refused('its body is another one');
   }
 
   /** A nonce is remembered for as long as its time could be taken, which is twice what the clocks may differ. */
@@ -103,6 +114,10 @@ function knownSigner(text: string): SignerId {
   const signer = signerOfKey(text);
   if (signer === null) throw refused('it names no signer');
   return signer;
+}
+
+function hashOf(body: string): string {
+  return createHash('sha256').update(body).digest('hex');
 }
 
 function textOf(header: unknown): string | undefined {

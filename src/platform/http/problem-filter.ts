@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { Catch, type ArgumentsHost, type ExceptionFilter, MethodNotAllowedException } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -26,16 +28,18 @@ export class ProblemFilter implements ExceptionFilter {
     if (problem.status >= 500) reportFault(this.log, error, problem, request);
     // The status of a stream that broke half-way is already sent; only closing the connection shows the error to the client.
     if (reply.raw.headersSent) return void reply.raw.destroy();
-    if (problem.code === 'body_too_large') await drainRequest(request.raw);
     if (problem.status === 405) void reply.header('allow', this.allowedMethods(request).join(', '));
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
     const asked = error instanceof DomainError ? error.retryAfterSeconds : null;
     const retryAfter = asked ?? retryAfterOf(problem);
     if (retryAfter !== null) void reply.header('retry-after', String(retryAfter));
+    const body = problemJson(problem, request.url);
+    void reply.status(problem.status).header('content-type', PROBLEM_CONTENT_TYPE);
+    if (!isMuchUnread(request)) return void reply.send(body);
     void reply
-      .status(problem.status)
-      .header('content-type', PROBLEM_CONTENT_TYPE)
-      .send(problemJson(problem, request.url));
+      .header('connection', 'close')
+      .header('content-length', Buffer.byteLength(body))
+      .send(Readable.from(endingLate(body, request.raw)));
   }
 
   private problemOf(error: unknown, request: FastifyRequest): Problem {
@@ -48,4 +52,16 @@ export class ProblemFilter implements ExceptionFilter {
     const { httpAdapter } = this.host;
     return httpAdapter instanceof LockstepFastifyAdapter ? httpAdapter.allowedMethods(request.url) : [];
   }
+}
+
+/** Whether more of its body may come than Node discards by itself, which is all that the client sends. */
+function isMuchUnread({ raw, routeOptions: { bodyLimit } }: FastifyRequest): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
+  return !raw.complete && (encoding !== undefined || Number(length ?? 0) > bodyLimit);
+}
+
+/** The whole answer at once; its end, with which the connection is closed, when the client has sent what it wanted to send. */
+async function* endingLate(body: string, request: IncomingMessage): AsyncGenerator<string> {
+  yield body;
+  await drainRequest(request);
 }

@@ -1,10 +1,11 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Caller, Scope as ScopeName } from '../../kernel/caller.js';
 import { InvariantViolation } from '../../kernel/errors.js';
 
-/** What a route demands of its callers: a scope, or nothing. The guard reads it of the method, and `src/security.ts` of the document. */
+/** What a route demands of its callers: a scope, or nothing. The guards read it of the route or its method, and `src/security.ts` of the document. */
 export const DEMANDS = 'x-demands';
 export const NOTHING = 'nothing';
 export type Demand = ScopeName | typeof NOTHING;
@@ -20,7 +21,7 @@ export function Open(): MethodDecorator {
 }
 
 function demand(what: Demand): MethodDecorator {
-  return applyDecorators(SetMetadata(DEMANDS, what), ApiExtension(DEMANDS, what));
+  return applyDecorators(SetMetadata(DEMANDS, what), ApiExtension(DEMANDS, what), RouteConfig({ [DEMANDS]: what }));
 }
 
 /** Says of a request, before it is validated, whether its answer is a stream, or waits for something. */
@@ -33,6 +34,11 @@ export function MayLast(isLong: IsLong): MethodDecorator {
 }
 
 export const waitsForState: IsLong = ({ query }) => (query as { readonly waitFor?: unknown }).waitFor !== undefined;
+
+/** Of the route that Fastify found: known before the body is read. Undefined for what does not say it, and where there is no route. */
+export function demandOf({ routeOptions: { config } }: Pick<FastifyRequest, 'routeOptions'>): Demand | undefined {
+  return (config as { readonly [DEMANDS]?: Demand } | undefined)?.[DEMANDS];
+}
 
 interface Sender {
   readonly caller: Caller;
