@@ -193,7 +193,10 @@ export class NodeLab {
   }
 
   async states(txIds: readonly string[], by = this.node): Promise<TxState[]> {
-    return Promise.all(txIds.map(async (txId) => (await by.tx(txId)).state));
+    const states: TxState[] = [];
+    // One by one: the last of hundreds at once would wait for a connection longer than a statement may.
+    for (const txId of txIds) states.push((await by.tx(txId)).state);
+    return states;
   }
 
   minedWith(tag: number): ModelTx[] {
