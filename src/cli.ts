@@ -6,7 +6,7 @@ import { parseDuration, parseLimit, parseSizeLimit } from './config/value-parser
 import { DEFAULT_ACCOUNT, isScope, limitedTo, type Scope, SCOPES } from './kernel/caller.js';
 import { hasCharacters } from './kernel/characters.js';
 import { DomainError, messageOf } from './kernel/errors.js';
-import { type ChainId, type SignerId, signerOfKey } from './kernel/signer-id.js';
+import { type ChainId, chainIdOf, type SignerId, signerOfKey } from './kernel/signer-id.js';
 import {
   ACCOUNT_NAME,
   ALL_KEYS,
@@ -73,7 +73,8 @@ function withSigner(text: string, before: readonly SignerId[] = []): readonly Si
 
 /** Each use of the option adds a chain. @throws InvalidArgumentError */
 function withChain(text: string, before: readonly ChainId[] = []): readonly ChainId[] {
-  if (/^[1-9]\d{0,14}$/.test(text)) return [...before, Number(text)];
+  const chainId = chainIdOf(text);
+  if (chainId !== null) return [...before, chainId];
   throw new InvalidArgumentError('It is a chain id, such as 1.');
 }
 

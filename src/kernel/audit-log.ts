@@ -1,4 +1,5 @@
 import type { Caller } from './caller.js';
+import type { Sized } from './page-bytes.js';
 import type { Tx } from './unit-of-work.js';
 
 /** Who does something: `Caller.name`, and the id of its account. */
@@ -38,6 +39,6 @@ export interface AuditFilter {
 export abstract class AuditLog {
   /** @param tx the transaction that does it. Without one it is committed now: before the first of several transactions, or a request to somebody else */
   abstract record(action: AdminAction, tx?: Tx): Promise<void>;
-  /** Newest first, before the entry `before`. */
-  abstract list(filter: AuditFilter, before: string | null, limit: number): Promise<AuditEntry[]>;
+  /** Newest first, before the entry `before`: one more than a page has, if there is one. */
+  abstract list(filter: AuditFilter, before: string | null, limit: number): Promise<Sized<AuditEntry>[]>;
 }

@@ -16,12 +16,18 @@ export function signerKey(signer: SignerId): string {
   return `${signer.chainId}:${signer.address}`;
 }
 
-const SIGNER_KEY = /^([1-9]\d{0,14}):(0x[0-9a-fA-F]{40})$/;
+/** Reads a chain id as everybody writes it. @returns null for anything else, and for what JSON cannot carry */
+export function chainIdOf(text: string): ChainId | null {
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null;
+}
+
+const SIGNER_KEY = /^(\d+):(0x[0-9a-fA-F]{40})$/;
 
 /** Reads what {@link signerKey} writes, also with capitals. @returns null for anything else */
 export function signerOfKey(text: string): SignerId | null {
-  const [, chainId, address] = SIGNER_KEY.exec(text) ?? [];
-  return chainId === undefined || address === undefined ? null : parseSigner(chainId, address);
+  const [, chain = '', address = ''] = SIGNER_KEY.exec(text) ?? [];
+  const chainId = chainIdOf(chain);
+  return chainId === null ? null : { chainId, address: parseAddress(address) };
 }
 
 export function sameSigner(a: SignerId, b: SignerId): boolean {

@@ -7,6 +7,7 @@ import { ReadPolicies } from '../../src/modules/ops/application/read-policies.js
 import { type PolicyRules, SignerPolicies, StoredPolicies, toPolicy } from '../../src/modules/policies/index.js';
 import { NonceLedger } from '../../src/modules/signers/index.js';
 import { Database } from '../../src/platform/database/database.js';
+import { pageOf } from '../../src/platform/http/page-cursor.js';
 import { anAddress, aRequest } from '../support/builders.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { gate } from '../support/gate.js';
@@ -323,5 +324,51 @@ describe('the versions of a policy', () => {
         Array(3).fill(mark),
       );
     }
+  });
+
+  it('are read by a node that knows some of them as far as they changed, and all of them where its last is not there any more', async () => {
+    for (const index of [0, 1, 2]) await change(0, 1n, lab.node.signer(index));
+    const stored = lab.node.get(StoredPolicies);
+    const known = await stored.news('', null);
+    const read = async (mark: string | undefined): Promise<unknown> => {
+      const news = await stored.news(mark ?? '', null);
+      return news && [news.isAll, news.newest.map(({ policy }) => policy?.maxValue).sort()];
+    };
+    expect([await read(''), await read('unread'), await read(known?.mark)]).toEqual([
+      [true, [1n, 1n, 1n]],
+      [true, [1n, 1n, 1n]],
+      null,
+    ]);
+    await change(1, 2n, lab.node.signer(1));
+    await change(2, 3n, lab.node.signer(1));
+    await change(1, 4n, lab.node.signer(2));
+    expect(await read(known?.mark)).toEqual([false, [3n, 4n]]);
+    // The database lost the change that the node knew, and gave its number again.
+    const [seq = '', at = ''] = known?.mark.split(' ') ?? [];
+    expect([await read(`${seq} 0`), await read(`999 ${at}`)]).toEqual([
+      [true, [1n, 3n, 4n]],
+      [true, [1n, 3n, 4n]],
+    ]);
+  });
+
+  it('are listed in pages of a megabyte', async () => {
+    const to = Array.from({ length: 600 }, (_, index) => ({
+      address: anAddress(index),
+      selectors: Array.from({ length: 100 }, (_, n) => `0x1234${1_000 + n}`),
+    }));
+    const signer = lab.node.signer();
+    for (const seen of [0, 1, 2])
+      await lab.node.get(ChangePolicy).execute({ signer, policy: toPolicy({ to }), version: seen, by: ANYONE });
+    await change(3, 1n);
+    const found = await lab.node.get(StoredPolicies).versions(signer, null, 200);
+    // One more than the page has, which says that there is another one.
+    expect(found.map((one) => one.version)).toEqual([4, 3, 2]);
+    const page = pageOf(
+      found,
+      200,
+      (last) => `${last.version}`,
+      ({ bytes }) => bytes,
+    );
+    expect([page.items.length, page.nextCursor]).toEqual([2, '3']);
   });
 });

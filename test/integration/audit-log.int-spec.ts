@@ -88,3 +88,11 @@ it('entries are found by who, what, of what, and when, newest first', async () =
     ['webhook:1', 'key:1', 'key:1'],
   ]);
 });
+
+it('no more is read than a page of a megabyte, and the entry after it', async () => {
+  const by = { name: 'key:a', account: DEFAULT_ACCOUNT };
+  for (const object of ['1', '2', '3', '4'])
+    await audit.record({ by, action: 'setPolicy', object, detail: { rules: 'x'.repeat(600_000) } });
+  expect(await listed({}, null, 200)).toEqual(['4', '3']);
+  expect(await listed({}, (await audit.list(ALL, null, 1))[0]?.seq ?? null, 1)).toEqual(['3']);
+});

@@ -1,6 +1,7 @@
 import { type Caller, mayUse, mayUseChain } from '../../kernel/caller.js';
 import { InvalidInput, NotFound } from '../../kernel/errors.js';
-import type { ChainId, Nonce, SignerId } from '../../kernel/signer-id.js';
+
+import { type ChainId, chainIdOf, type Nonce, type SignerId } from '../../kernel/signer-id.js';
 import { unknownSigner } from '../../kernel/unknown-signer.js';
 import { clientAddress } from './client-address.js';
 
@@ -11,7 +12,7 @@ type Limited = Pick<Caller, 'only'>;
  * @throws InvalidInput `invalid_chain_id`; NotFound `unknown_chain` for one that the caller may not use
  */
 export function chainOfPath(text: string, caller: Limited): ChainId {
-  const chainId = chainIdOf(text);
+  const chainId = parseChainId(text);
   if (!mayUseChain(caller, chainId)) throw unknownChain(chainId);
   return chainId;
 }
@@ -21,7 +22,7 @@ export function chainOfPath(text: string, caller: Limited): ChainId {
  * @throws InvalidInput `invalid_chain_id`, and those of `clientAddress`; NotFound `unknown_signer` for one that the caller may not use
  */
 export function signerOfPath(text: string, address: string, caller: Limited): SignerId {
-  const chainId = chainIdOf(text);
+  const chainId = parseChainId(text);
   const signer = { chainId, address: clientAddress(address, chainId) };
   if (!mayUse(caller, signer)) throw unknownSigner(signer);
   return signer;
@@ -42,8 +43,8 @@ export function unknownChain(chainId: ChainId): NotFound {
   return new NotFound('unknown_chain', `chain ${chainId} is not configured`, advice, { chainId });
 }
 
-function chainIdOf(text: string): ChainId {
-  if (!/^[1-9]\d{0,15}$/.test(text))
-    throw new InvalidInput('invalid_chain_id', 'not a chain id', 'send the EIP-155 id of a configured chain');
-  return Number(text);
+function parseChainId(text: string): ChainId {
+  const chainId = chainIdOf(text);
+  if (chainId !== null) return chainId;
+  throw new InvalidInput('invalid_chain_id', 'not a chain id', 'send the EIP-155 id of a configured chain');
 }

@@ -126,6 +126,20 @@ export const API_POLICIES = faults(int('api-policies'), [
     why: 'the first version of a policy holds for ever',
   },
   {
+    id: 'policy-news-of-one-change',
+    in: 'policy_news',
+    text: 's.seq > k.seq',
+    becomes: 's.seq > k.seq + 1',
+    why: 'a node that knows some policies never hears of the next change',
+  },
+  {
+    id: 'policy-news-after-a-loss',
+    in: 'policy_news',
+    text: " AND ${markOf('s')} = $1",
+    becomes: '',
+    why: 'a node keeps a policy that the database has lost',
+  },
+  {
     id: 'policy-of-two-writers',
     in: 'policy_lock',
     text: 'SHARE ROW EXCLUSIVE',

@@ -1,3 +1,4 @@
+import type { Sized } from '../../../src/kernel/page-bytes.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import {
@@ -27,7 +28,7 @@ export class MemoryPolicies extends StoredPolicies {
   async news(mark: string, _tx: Tx | null): Promise<PolicyNews | null> {
     this.reads += 1;
     const newest = [...new Map(this.all.map((stored) => [signerKey(stored.signer), stored])).values()];
-    return mark === this.mark ? null : { mark: this.mark, newest };
+    return mark === this.mark ? null : { mark: this.mark, isAll: true, newest };
   }
 
   async change({ signer, policy, version, by }: PolicyChange): Promise<PolicyChanged> {
@@ -40,8 +41,8 @@ export class MemoryPolicies extends StoredPolicies {
     return this.ofSigner(signer)[0]?.version ?? 0;
   }
 
-  async versions(signer: SignerId): Promise<StoredPolicy[]> {
-    return this.ofSigner(signer);
+  async versions(signer: SignerId): Promise<Sized<StoredPolicy>[]> {
+    return this.ofSigner(signer).map((stored) => ({ ...stored, bytes: 0 }));
   }
 
   private ofSigner(signer: SignerId): StoredPolicy[] {

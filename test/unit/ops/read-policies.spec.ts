@@ -1,5 +1,4 @@
 import { expect, it } from '@jest/globals';
-import { signerKey } from '../../../src/kernel/signer-id.js';
 import { ReadPolicies } from '../../../src/modules/ops/application/read-policies.js';
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { aPolicy, aSigner } from '../../support/builders.js';
@@ -22,7 +21,7 @@ it('policies are listed by signer, in pages, with what another node has set a mo
     { signer: FIRST, config: { maxValue: 5n }, stored: null },
     { signer: SECOND, config: null, stored: { policy: { maxFee: 7n } } },
   ]);
-  expect(await read.list(signerKey(SECOND), 2)).toMatchObject([{ signer: THIRD }]);
+  expect(await read.list(SECOND, 2)).toMatchObject([{ signer: THIRD }]);
   await stored.set(FOURTH, {});
   expect(await read.find(FOURTH)).toMatchObject({ stored: { version: 1 } });
 });

@@ -3,6 +3,7 @@ import { signerKey } from '../../../src/kernel/signer-id.js';
 import type { Policy } from '../../../src/modules/policies/domain/policy.js';
 import { type PolicyRules, toPolicy, toRules } from '../../../src/modules/policies/domain/policy-rules.js';
 import { PolicySet } from '../../../src/modules/policies/domain/policy-set.js';
+import type { PolicyNews } from '../../../src/modules/policies/domain/stored-policies.js';
 import { aRequest, aSigner } from '../../support/builders.js';
 
 const [CONFIGURED, OTHER] = [aSigner(1), aSigner(2)];
@@ -17,9 +18,11 @@ const version = (signer: typeof OTHER, rules: PolicyRules | null) => {
   return { signer, version: 1, policy, changedBy: 'key:1', changedAt: new Date(0) };
 };
 
+const all = (mark: string, newest: PolicyNews['newest']): PolicyNews => ({ mark, isAll: true, newest });
+
 describe('what was set by the API', () => {
   it('holds beside what the config says: each must allow it', () => {
-    const set = configured({ maxValue: 5n }).with('1', [version(CONFIGURED, { maxFee: 7n }), version(OTHER, {})]);
+    const set = configured({ maxValue: 5n }).with(all('1', [version(CONFIGURED, { maxFee: 7n }), version(OTHER, {})]));
     expect(set.of(CONFIGURED)).toMatchObject([{ maxValue: 5n }, { maxFee: 7n }]);
     expect(set.of(OTHER)).toMatchObject([{ maxValue: null }]);
     const request = aRequest({ signer: CONFIGURED });
@@ -29,14 +32,22 @@ describe('what was set by the API', () => {
 
   it('that was withdrawn leaves what the config says', () => {
     const set = configured({ maxValue: 5n })
-      .with('1', [version(CONFIGURED, { maxValue: 1n }), version(OTHER, {})])
-      .with('2', [version(CONFIGURED, null), version(OTHER, null)]);
+      .with(all('1', [version(CONFIGURED, { maxValue: 1n }), version(OTHER, {})]))
+      .with(all('2', [version(CONFIGURED, null), version(OTHER, null)]));
     expect([set.mark, set.of(CONFIGURED), set.of(OTHER)]).toMatchObject(['2', [{ maxValue: 5n }], []]);
-    expect(set.with('', []).all()).toMatchObject([{ signer: CONFIGURED, stored: null }]);
+    expect(set.with(all('', [])).all()).toMatchObject([{ signer: CONFIGURED, stored: null }]);
+  });
+
+  it('that has changed leaves that of others, unless all was read', () => {
+    const both = configured({}).with(all('1', [version(CONFIGURED, { maxFee: 1n }), version(OTHER, { maxFee: 1n })]));
+    const newest = [version(OTHER, { maxFee: 2n })];
+    const [changed, read] = [both.with({ mark: '2', isAll: false, newest }), both.with(all('2', newest))];
+    expect([changed.lowest(CONFIGURED, 'maxFee'), changed.lowest(OTHER, 'maxFee')]).toEqual([1n, 2n]);
+    expect([read.lowest(CONFIGURED, 'maxFee'), read.lowest(OTHER, 'maxFee')]).toEqual([null, 2n]);
   });
 
   it('is counted by the day where either of the two has a daily amount', () => {
-    const set = configured({ dailyValue: 5n }).with('1', [version(OTHER, { dailyFees: 1n })]);
+    const set = configured({ dailyValue: 5n }).with(all('1', [version(OTHER, { dailyFees: 1n })]));
     expect(set.withDailyLimit([CONFIGURED, OTHER, aSigner(3)])).toEqual([CONFIGURED, OTHER]);
   });
 });
@@ -44,9 +55,9 @@ describe('what was set by the API', () => {
 it('the lowest amount limits prices, without those that only report', () => {
   const set = configured({ maxFee: 5n, dailyFees: 9n });
   expect(set.lowest(CONFIGURED, 'maxFee')).toBe(5n);
-  expect(set.with('1', [version(CONFIGURED, { maxFee: 4n })]).lowest(CONFIGURED, 'maxFee')).toBe(4n);
-  expect(set.with('1', [version(CONFIGURED, { maxFee: 4n, dryRun: true })]).lowest(CONFIGURED, 'maxFee')).toBe(5n);
-  expect(set.with('1', [version(CONFIGURED, { maxFee: 6n })]).lowest(CONFIGURED, 'dailyFees')).toBe(9n);
+  expect(set.with(all('1', [version(CONFIGURED, { maxFee: 4n })])).lowest(CONFIGURED, 'maxFee')).toBe(4n);
+  expect(set.with(all('1', [version(CONFIGURED, { maxFee: 4n, dryRun: true })])).lowest(CONFIGURED, 'maxFee')).toBe(5n);
+  expect(set.with(all('1', [version(CONFIGURED, { maxFee: 6n })])).lowest(CONFIGURED, 'dailyFees')).toBe(9n);
   expect(set.lowest(OTHER, 'maxFee')).toBeNull();
 });
 

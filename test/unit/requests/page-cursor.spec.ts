@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { TX_ID as TX_PLACE } from '../../../src/modules/requests/infrastructure/http/found-tx.js';
 import { HISTORY_PLACE } from '../../../src/modules/requests/infrastructure/http/tx-query.dto.js';
-import { decodeCursor, encodeCursor } from '../../../src/platform/http/page-cursor.js';
+import { decodeCursor, encodeCursor, pageOf } from '../../../src/platform/http/page-cursor.js';
 
 const TX_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
 const asCursor = (text: string): string => Buffer.from(text).toString('base64url');
@@ -29,5 +29,35 @@ describe('a cursor of a history', () => {
 
   it.each(['', '-1', '1x', 'x1', '1.5', '9'.repeat(19), TX_ID])('names nothing else: %j', (text) => {
     expect(() => decodeCursor(asCursor(text), HISTORY_PLACE)).toThrow(refused);
+  });
+});
+
+describe('a page', () => {
+  const MEGABYTE = 1024 * 1024;
+  const page = (bytes: readonly number[], limit: number): unknown => {
+    const { items, nextCursor } = pageOf([...bytes.entries()], limit, String, ([, of]) => of);
+    return [items.length, nextCursor];
+  };
+
+  it('ends before it is longer than a megabyte, and has one item at least', () => {
+    expect([
+      page([], 3),
+      page([1, 1, 1], 3),
+      page([1, 1, 1, 1], 3),
+      page([MEGABYTE - 1, 1, 1], 3),
+      page([MEGABYTE, 1], 3),
+      page([2 * MEGABYTE, 1], 3),
+      page([2 * MEGABYTE], 3),
+      page([1, 2 * MEGABYTE], 1),
+    ]).toEqual([
+      [0, null],
+      [3, null],
+      [3, '2,1'],
+      [2, `1,1`],
+      [1, `0,${MEGABYTE}`],
+      [1, `0,${2 * MEGABYTE}`],
+      [1, null],
+      [1, '0,1'],
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 import { type Scope, SCOPES } from '../../../kernel/caller.js';
-import { type ChainId, type SignerId, signerOfKey } from '../../../kernel/signer-id.js';
+import { type ChainId, chainIdOf, type SignerId, signerOfKey } from '../../../kernel/signer-id.js';
 
 /** What a name in logs, tables and headers is made of: 255 characters (OpenID Connect), none of which steers a terminal or is half of one. */
 const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
@@ -25,7 +25,7 @@ export function signersOf(claim: unknown): readonly SignerId[] | null {
 
 /** @returns null for anything else than a text with spaces between or a list */
 export function chainsOf(claim: unknown): readonly ChainId[] | null {
-  return eachOf(claim, (item) => (/^[1-9]\d{0,14}$/.test(String(item)) ? Number(item) : null));
+  return eachOf(claim, (item) => chainIdOf(String(item)));
 }
 
 function eachOf<T>(claim: unknown, read: (item: unknown) => T | null): readonly T[] | null {

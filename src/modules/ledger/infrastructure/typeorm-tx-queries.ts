@@ -4,10 +4,12 @@ import { type FindOptionsWhere, In, LessThan, Repository } from 'typeorm';
 import { inSlices } from '../../../kernel/in-slices.js';
 import { DEFAULT_ACCOUNT, isUnlimited, mayUse, type Viewer } from '../../../kernel/caller.js';
 import { parseAddress } from '../../../kernel/hex.js';
+import type { Sized } from '../../../kernel/page-bytes.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { distinctSigners, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import { translated } from '../../../platform/database/database-errors.js';
 import { READS, ReadDatabase } from '../../../platform/database/pools.js';
+import { pageOf } from '../../../platform/http/page-cursor.js';
 import { Router, signerColumns } from '../../signers/index.js';
 import { contractOf } from '../application/views/contract-of.js';
 import {
@@ -24,7 +26,7 @@ import { ManagedTxEntity } from './managed-tx.entity.js';
 import { COMMITTED_WEI } from './pg-funds.repository.js';
 import type { StoredAuthorization } from './managed-tx.rows.js';
 import { TxAttemptEntity } from './tx-attempt.entity.js';
-import { listStatement, pageOf, type SizedRow, VIEW_BYTES } from './tx-list.statement.js';
+import { listStatement, VIEW_BYTES } from './tx-list.statement.js';
 
 /** This many ids make a parameter of about 400 kB, and reading their rows does not block the event loop for long. */
 const IDS_PER_STATEMENT = 10_000;
@@ -67,12 +69,15 @@ export class TypeormTxQueries extends TxQueries {
 
   async list(filter: TxFilter, viewer: Viewer): Promise<TxList> {
     const sized = await translated(this.sizes(filter, viewer));
-    const ids = pageOf(sized, filter.limit).map(({ id }) => id);
+    const { items, nextCursor } = pageOf(
+      sized,
+      filter.limit,
+      ({ id }) => id,
+      ({ bytes }) => bytes,
+    );
+    const ids = items.map(({ id }) => id);
     const rows = await translated(this.txs.find({ where: { txId: In(ids) }, order: { txId: 'DESC' } }));
-    return {
-      items: await this.viewsOf(rows),
-      nextBefore: sized.length > ids.length ? (ids.at(-1) ?? null) : null,
-    };
+    return { items: await this.viewsOf(rows), nextBefore: nextCursor };
   }
 
   private async viewOf(row: ManagedTxEntity | null, viewer: Viewer): Promise<TxView | null> {
@@ -121,14 +126,14 @@ export class TypeormTxQueries extends TxQueries {
   }
 
   /** Reads one row more than requested, to know whether there is a next page. Ids sort by time of creation (UUIDv7). */
-  private async sizes(filter: TxFilter, viewer: Viewer): Promise<SizedRow[]> {
+  private async sizes(filter: TxFilter, viewer: Viewer): Promise<Sized<{ id: string }>[]> {
     const most = filter.limit + 1;
     const newestFirst = this.txs
       .createQueryBuilder('t')
       .where(await this.whereOf({ ...filter, limit: most }, viewer))
       .orderBy('t.txId', 'DESC')
       .limit(most);
-    return newestFirst.select('t.txId', 'id').addSelect(VIEW_BYTES, 'bytes').getRawMany<SizedRow>();
+    return newestFirst.select('t.txId', 'id').addSelect(VIEW_BYTES, 'bytes').getRawMany<Sized<{ id: string }>>();
   }
 
   private async whereOf(filter: TxFilter, viewer: Viewer): Promise<FindOptionsWhere<ManagedTxEntity>> {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Sized } from '../../../kernel/page-bytes.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { SignerPolicies, type SignerPolicy, StoredPolicies, type StoredPolicy } from '../../policies/index.js';
 import { unknownSigner } from '../../../kernel/unknown-signer.js';
@@ -11,13 +12,13 @@ export class ReadPolicies {
     private readonly stored: StoredPolicies,
   ) {}
 
-  /** By signer key, after this one. */
-  async list(afterKey: string | null, limit: number): Promise<SignerPolicy[]> {
+  /** By signer key. */
+  async list(after: SignerId | null, limit: number): Promise<SignerPolicy[]> {
     await this.policies.refresh();
     return this.policies.present
       .all()
       .map((policy) => ({ key: signerKey(policy.signer), policy }))
-      .filter(({ key }) => afterKey === null || key > afterKey)
+      .filter(({ key }) => after === null || key > signerKey(after))
       .sort((a, b) => (a.key < b.key ? -1 : 1))
       .slice(0, limit)
       .map(({ policy }) => policy);
@@ -31,7 +32,7 @@ export class ReadPolicies {
   }
 
   /** @throws NotFound `unknown_signer` */
-  async versions(signer: SignerId, before: number | null, limit: number): Promise<StoredPolicy[]> {
+  async versions(signer: SignerId, before: number | null, limit: number): Promise<Sized<StoredPolicy>[]> {
     await this.assertKnown(signer);
     return this.stored.versions(signer, before, limit);
   }

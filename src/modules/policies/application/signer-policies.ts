@@ -59,7 +59,7 @@ export class SignerPolicies {
   private async read(tx: Tx | null): Promise<PolicySet> {
     const [question, known] = [++this.asked, this.known];
     const news = await this.stored.news(known.mark, tx);
-    const read = news === null ? known : known.with(news.mark, news.newest);
+    const read = news === null ? known : known.with(news);
     if (question > this.answered) [this.known, this.answered] = [read, question];
     return read;
   }

@@ -2,7 +2,7 @@ import type { Address } from '../../../kernel/hex.js';
 import { minOf } from '../../../kernel/quantities.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { authorizing, hasDailyLimit, type JudgedRequest, type Policy, type Verdict, verdict } from './policy.js';
-import type { StoredPolicy } from './stored-policies.js';
+import type { PolicyNews, StoredPolicy } from './stored-policies.js';
 
 /** What the policy of a signer says. */
 export interface PolicyVerdict {
@@ -30,16 +30,19 @@ export class PolicySet {
   ) {}
 
   /** This one after changes by the API. */
-  with(mark: string, newest: readonly StoredPolicy[]): PolicySet {
-    const configured = [...this.bySigner].flatMap(([key, { signer, config }]): [string, SignerPolicy][] =>
-      config === null ? [] : [[key, { signer, config, stored: null }]],
-    );
-    const bySigner = new Map(configured);
+  with({ mark, isAll, newest }: PolicyNews): PolicySet {
+    const bySigner = new Map(isAll ? this.configured() : this.bySigner);
     for (const stored of newest) {
       const { signer } = stored;
       bySigner.set(signerKey(signer), { signer, config: bySigner.get(signerKey(signer))?.config ?? null, stored });
     }
     return new PolicySet(mark, bySigner);
+  }
+
+  private configured(): [string, SignerPolicy][] {
+    return [...this.bySigner].flatMap(([key, { signer, config }]): [string, SignerPolicy][] =>
+      config === null ? [] : [[key, { signer, config, stored: null }]],
+    );
   }
 
   /** Of all signers that have one, or had one of the API. */

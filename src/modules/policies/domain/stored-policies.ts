@@ -1,4 +1,5 @@
 import type { Actor } from '../../../kernel/audit-log.js';
+import type { Sized } from '../../../kernel/page-bytes.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import type { Policy } from './policy.js';
@@ -28,10 +29,12 @@ export type PolicyChanged =
   | { readonly kind: 'other_version'; readonly version: number }
   | { readonly kind: 'unknown_signer' };
 
-/** The newest version of each signer. */
+/** The newest version of each signer that has changed. */
 export interface PolicyNews {
   /** Names the last change among them. */
   readonly mark: string;
+  /** Of all signers that ever had one: the change that was known is not there, because none was known, or the database lost it. */
+  readonly isAll: boolean;
   readonly newest: readonly StoredPolicy[];
 }
 
@@ -43,6 +46,6 @@ export abstract class StoredPolicies {
   abstract change(change: PolicyChange): Promise<PolicyChanged>;
   /** The newest version of a signer, 0 without one; null when there is no such signer. */
   abstract versionOf(signer: SignerId): Promise<number | null>;
-  /** Newest first, before the version `before`. */
-  abstract versions(signer: SignerId, before: number | null, limit: number): Promise<StoredPolicy[]>;
+  /** Newest first, before the version `before`: one more than a page has, if there is one. */
+  abstract versions(signer: SignerId, before: number | null, limit: number): Promise<Sized<StoredPolicy>[]>;
 }

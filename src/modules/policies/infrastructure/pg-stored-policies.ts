@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../../kernel/audit-log.js';
+import type { Sized } from '../../../kernel/page-bytes.js';
 import { parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlRunner } from '../../../platform/database/pg-tx.js';
+import { withinPage } from '../../../platform/database/within-page.js';
 import { toPolicy, toRules, type WrittenRules } from '../domain/policy-rules.js';
 import {
   type PolicyChange,
@@ -13,20 +15,33 @@ import {
   type StoredPolicy,
 } from '../domain/stored-policies.js';
 
+const COLUMNS = 's.chain_id, s.signer, s.version, s.rules, s.changed_by, s.changed_at';
+
+const markOf = (policy: string): string => `${policy}.seq || ' ' || extract(epoch FROM ${policy}.changed_at)`;
+
 /**
  * SQL: the mark of the last change of any policy by the API. It is read once for a statement, however many rows that has. With the time, because a
  * database that lost its last commits gives their numbers again.
  */
-export const POLICY_MARK = `coalesce((SELECT l.seq || ' ' || extract(epoch FROM l.changed_at) FROM signer_policy l ORDER BY l.seq DESC LIMIT 1), '')`;
+export const POLICY_MARK = `coalesce((SELECT ${markOf('l')} FROM signer_policy l ORDER BY l.seq DESC LIMIT 1), '')`;
 
-/** When nothing is new, one row without a policy. */
-const NEWS = {
+/**
+ * Reads what was changed after the change that is known. Where that is not there, it reads one version of each signer. When nothing is new, one row
+ * without a policy.
+ */
+export const POLICY_NEWS = {
   name: 'policy_news',
   text: `
-    SELECT m.mark, p.* FROM (SELECT ${POLICY_MARK} AS mark) m
+    SELECT m.mark, k.seq IS NULL AS is_all, p.* FROM (SELECT ${POLICY_MARK} AS mark) m
+      LEFT JOIN (SELECT s.seq FROM signer_policy s WHERE s.seq = $2::bigint AND ${markOf('s')} = $1) k ON true
       LEFT JOIN LATERAL (
-        SELECT DISTINCT ON (s.chain_id, s.signer) s.chain_id, s.signer, s.version, s.rules, s.changed_by, s.changed_at
-          FROM signer_policy s WHERE m.mark <> $1 ORDER BY s.chain_id DESC, s.signer DESC, s.version DESC) p ON true`,
+        (SELECT DISTINCT ON (s.chain_id, s.signer) ${COLUMNS} FROM signer_policy s
+          WHERE m.mark <> $1 AND s.seq > k.seq ORDER BY s.chain_id DESC, s.signer DESC, s.version DESC)
+        UNION ALL
+        (SELECT n.* FROM signer g CROSS JOIN LATERAL (
+           SELECT ${COLUMNS} FROM signer_policy s
+            WHERE s.chain_id = g.chain_id AND s.signer = g.address ORDER BY s.version DESC LIMIT 1) n
+          WHERE m.mark <> $1 AND k.seq IS NULL)) p ON true`,
 };
 
 /** One writer at a time, so that what is committed later has a higher seq. Nobody who only reads waits for it. */
@@ -51,8 +66,10 @@ const VERSION_OF = {
 
 const VERSIONS = {
   name: 'policy_versions',
-  text: `
-    SELECT * FROM signer_policy WHERE chain_id = $1 AND signer = $2 AND ($3::int IS NULL OR version < $3) ORDER BY version DESC LIMIT $4`,
+  text: withinPage(
+    `SELECT * FROM signer_policy WHERE chain_id = $1 AND signer = $2 AND ($3::int IS NULL OR version < $3) ORDER BY version DESC LIMIT $4`,
+    { order: 'version DESC', bytes: '300 + coalesce(octet_length(rules::text), 0)' },
+  ),
 };
 
 interface PolicyRow {
@@ -66,6 +83,7 @@ interface PolicyRow {
 
 interface NewsRow extends Omit<PolicyRow, 'chain_id'> {
   readonly mark: string;
+  readonly is_all: boolean;
   readonly chain_id: string | null;
 }
 
@@ -79,10 +97,13 @@ export class PgStoredPolicies extends StoredPolicies {
   }
 
   async news(mark: string, tx: Tx | null): Promise<PolicyNews | null> {
-    const { rows } = await (tx === null ? this.database : PgTx.of(tx)).query<NewsRow>(NEWS, [mark]);
+    const { rows } = await (tx === null ? this.database : PgTx.of(tx)).query<NewsRow>(POLICY_NEWS, [
+      mark,
+      /^\d+/.exec(mark)?.[0] ?? null,
+    ]);
     const newest = rows.flatMap(({ chain_id, ...row }) => (chain_id === null ? [] : [toStored({ chain_id, ...row })]));
     const last = rows[0]?.mark ?? mark;
-    return last === mark ? null : { mark: last, newest };
+    return last === mark ? null : { mark: last, isAll: rows[0]?.is_all ?? true, newest };
   }
 
   change({ signer, policy, version, by }: PolicyChange): Promise<PolicyChanged> {
@@ -107,8 +128,9 @@ export class PgStoredPolicies extends StoredPolicies {
     return readVersion(this.database, signer);
   }
 
-  async versions({ chainId, address }: SignerId, before: number | null, limit: number): Promise<StoredPolicy[]> {
-    return (await this.database.query<PolicyRow>(VERSIONS, [chainId, address, before, limit])).rows.map(toStored);
+  async versions({ chainId, address }: SignerId, before: number | null, limit: number): Promise<Sized<StoredPolicy>[]> {
+    const { rows } = await this.database.query<Sized<PolicyRow>>(VERSIONS, [chainId, address, before, limit]);
+    return rows.map((row) => ({ ...toStored(row), bytes: row.bytes }));
   }
 }
 

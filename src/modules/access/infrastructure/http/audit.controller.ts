@@ -2,13 +2,13 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { isUnlimited, outsideLimits } from '../../../../kernel/caller.js';
-import { AuditLog } from '../../../../kernel/audit-log.js';
+import { type AuditEntry, AuditLog } from '../../../../kernel/audit-log.js';
 import { parseTime } from '../../../../kernel/time.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { accountOf } from '../../domain/api-key.js';
-import { AuditPageDto, AuditQueryDto } from './audit.dto.js';
+import { AuditEntryDto, AuditPageDto, AuditQueryDto } from './audit.dto.js';
 
 const PLACE = /^\d{1,18}$/;
 
@@ -41,10 +41,16 @@ export class AuditController {
       until: until === undefined ? null : parseTime(until),
     };
     const found = await this.audit.list(filter, before, limit + 1);
-    return pageOf(
-      found.map((entry) => ({ ...entry, at: entry.at.toISOString() })),
+    const { items, nextCursor } = pageOf(
+      found,
       limit,
       ({ seq }) => encodeCursor(seq),
+      ({ bytes }) => bytes,
     );
+    return { items: items.map(toView), nextCursor };
   }
+}
+
+function toView({ seq, at, account, actor, action, object, detail }: AuditEntry): AuditEntryDto {
+  return { seq, at: at.toISOString(), account, actor, action, object, detail };
 }

@@ -1,9 +1,10 @@
 import { Body, Controller, Delete, Get, Param, Put, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { signerKey } from '../../../../kernel/signer-id.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
 import { OPERATORS_ONLY, operatorOf } from '../../../../platform/http/operator-of.js';
-import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
+import { decodeCursor, decodeSigner, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { signerOfPath } from '../../../../platform/http/path-params.js';
 import { Scope } from '../../../../platform/http/scope.js';
@@ -12,6 +13,7 @@ import { ChangePolicy } from '../../application/change-policy.js';
 import { ReadPolicies } from '../../application/read-policies.js';
 import {
   PolicyVersionPageDto,
+  policyBytes,
   policyView,
   SeenVersionQueryDto,
   SET_POLICY_EXAMPLES,
@@ -21,7 +23,6 @@ import {
   versionView,
 } from './policies.dto.js';
 
-const SIGNER = /^\d{1,15}:0x[0-9a-f]{40}$/;
 const VERSION = /^\d{1,9}$/;
 
 @ApiTags('policies')
@@ -45,9 +46,10 @@ export class PoliciesController {
     @Req() request: FastifyRequest,
   ): Promise<SignerPolicyPageDto> {
     operatorOf(request);
-    const after = cursor === undefined ? null : decodeCursor(cursor, SIGNER);
+    const after = cursor === undefined ? null : decodeSigner(cursor);
     const found = await this.read.list(after, limit + 1);
-    return pageOf(found.map(policyView), limit, ({ chainId, address }) => encodeCursor(`${chainId}:${address}`));
+    const page = pageOf(found, limit, ({ signer }) => encodeCursor(signerKey(signer)), policyBytes);
+    return { ...page, items: page.items.map(policyView) };
   }
 
   @Get(':chainId/:address')
@@ -83,7 +85,13 @@ export class PoliciesController {
     const signer = signerOfPath(chainId, address, operatorOf(request));
     const before = cursor === undefined ? null : Number(decodeCursor(cursor, VERSION));
     const found = await this.read.versions(signer, before, limit + 1);
-    return pageOf(found.map(versionView), limit, ({ version }) => encodeCursor(`${version}`));
+    const page = pageOf(
+      found,
+      limit,
+      ({ version }) => encodeCursor(`${version}`),
+      ({ bytes }) => bytes,
+    );
+    return { ...page, items: page.items.map(versionView) };
   }
 
   @Put(':chainId/:address')

@@ -198,6 +198,11 @@ export function policyView({ signer, config, stored }: SignerPolicy): SignerPoli
   };
 }
 
+/** About what it takes in an answer. */
+export function policyBytes({ config, stored }: SignerPolicy): number {
+  return JSON.stringify([rulesView(config), rulesView(stored?.policy ?? null)]).length;
+}
+
 export function versionView({ version, policy, changedBy, changedAt }: StoredPolicy): PolicyVersionDto {
   return { version, api: rulesView(policy), changedBy, changedAt: changedAt.toISOString() };
 }

@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
-import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
+import { decodeSigner, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
@@ -83,13 +83,8 @@ export class SignersController {
   @ApiResponse({ status: 200, type: SignerPageDto })
   async list(@Query() query: PageQueryDto, @Req() request: FastifyRequest): Promise<SignerPage> {
     const limit = query.limit ?? DEFAULT_PAGE_ITEMS;
-    const after = query.cursor === undefined ? null : placeOf(query.cursor);
+    const after = query.cursor === undefined ? null : decodeSigner(query.cursor);
     const found = await this.overview.list(after, limit + 1, callerOf(request));
     return pageOf(found, limit, ({ chainId, address }) => encodeCursor(`${chainId}:${address}`));
   }
-}
-
-function placeOf(cursor: string): { chainId: number; address: string } {
-  const [chainId, address = ''] = decodeCursor(cursor, /^\d{1,15}:0x[0-9a-f]{40}$/).split(':');
-  return { chainId: Number(chainId), address };
 }
