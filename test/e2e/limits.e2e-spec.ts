@@ -136,7 +136,7 @@ describe('an account that sends more than it may', () => {
 });
 
 it('a signer has a limit whoever sends with it, also in batches; what is refused is stored later, and others are not concerned', async () => {
-  const [one, other] = [await account(null), await account(null)];
+  const [one, other] = [await account(null), await account({ requestsPerSecond: 1_000 })];
   const item = (requestId: string, signer: string = BUSY) => ({
     signer,
     requestId,
@@ -160,6 +160,26 @@ it('a signer has a limit whoever sends with it, also in batches; what is refused
     return single.status === 429;
   });
   expect(limitOf(single)).toEqual(refused('signer_txs'));
+  const told = (answer: HttpAnswer<unknown>): (string | null)[] =>
+    ['retry-after', 'ratelimit-policy', 'ratelimit'].map((name) => answer.headers.get(name));
+  expect(told(single)).toEqual([
+    expect.stringMatching(/^[1-9]$/),
+    '"requests";q=5000;w=5, "signer_txs";q=20;w=5',
+    expect.stringMatching(/^"requests";r=\d+;t=\d+, "signer_txs";r=0;t=\d+$/),
+  ]);
+  // A replace makes a transaction, too.
+  const { txId } = (await node.call<{ txId: string }>('POST', '/api/v1/tx', one, items[0])).body;
+  let replaced: HttpAnswer<Record<string, unknown>> = single;
+  await until('a replace is refused as well', async () => {
+    const payload = { to: SIGNER, value: '2' };
+    const path = `/api/v1/tx/${txId}/replace`;
+    replaced = await node.call('POST', path, one, { requestId: randomUUID(), payload });
+    return replaced.status === 429;
+  });
+  expect([limitOf(replaced), told(replaced)]).toEqual([
+    refused('signer_txs'),
+    [expect.stringMatching(/^[1-9]$/), '"signer_txs";q=20;w=5', expect.stringMatching(/^"signer_txs";r=0;t=\d+$/)],
+  ]);
   // What was stored is answered while nothing is left.
   expect((await node.call('POST', '/api/v1/tx', one, items[0])).status).toBe(200);
   expect((await node.call('POST', '/api/v1/tx', other, item('elsewhere', SIGNER))).status).toBe(202);

@@ -4,6 +4,7 @@ import { Catch, type ArgumentsHost, type ExceptionFilter, MethodNotAllowedExcept
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
+import { type Quota, RateLimited } from '../limits/rate-limited.js';
 import { Log } from '../logging/log.js';
 import { retryAfterOf } from './answer-raw.js';
 import { domainProblem, reportFault } from './domain-problem.js';
@@ -33,6 +34,7 @@ export class ProblemFilter implements ExceptionFilter {
     const asked = error instanceof DomainError ? error.retryAfterSeconds : null;
     const retryAfter = asked ?? retryAfterOf(problem);
     if (retryAfter !== null) void reply.header('retry-after', String(retryAfter));
+    if (error instanceof RateLimited && error.quota !== null) addQuota(error.quota, reply);
     const body = problemJson(problem, request.url);
     void reply.status(problem.status).header('content-type', PROBLEM_CONTENT_TYPE);
     if (!isMuchUnread(request)) return void reply.send(body);
@@ -52,6 +54,15 @@ export class ProblemFilter implements ExceptionFilter {
     const { httpAdapter } = this.host;
     return httpAdapter instanceof LockstepFastifyAdapter ? httpAdapter.allowedMethods(request.url) : [];
   }
+}
+
+/** Beside those of the account, when it has limits. */
+function addQuota({ policy, left }: Quota, reply: FastifyReply): void {
+  for (const [name, item] of [
+    ['ratelimit-policy', policy],
+    ['ratelimit', left],
+  ] as const)
+    void reply.header(name, [reply.getHeader(name) ?? [], item].flat().join(', '));
 }
 
 /** Whether more of its body may come than Node discards by itself, which is all that the client sends. */

@@ -3,8 +3,9 @@ import type { FastifyReply } from 'fastify';
 import { Clock } from '../../kernel/clock.js';
 import { AccountLimits } from './account-limits.js';
 import { UNKNOWN_END_SECONDS } from './rate-limited.js';
-import { BURST_SECONDS, ServingNodes } from './serving-nodes.js';
-import { type Rate, secondsUntil, TokenBuckets } from './token-buckets.js';
+import { leftText, policyText } from './quota-text.js';
+import { ServingNodes } from './serving-nodes.js';
+import { type Rate, TokenBuckets } from './token-buckets.js';
 
 export interface Weight {
   /** Each item of a batch is one. */
@@ -69,8 +70,7 @@ export class RequestLimits {
     let left = '';
     for (const { limit, buckets, cost, rate } of used) {
       const tokens = short ? buckets.tokens(account, rate, nowMs) : buckets.take(account, cost, rate, nowMs);
-      const until = Math.ceil(secondsUntil(rate.most, tokens, rate));
-      left += `${left === '' ? '' : ', '}"${limit}";r=${Math.max(0, Math.floor(tokens))};t=${until}`;
+      left += `${left === '' ? '' : ', '}${leftText(limit, tokens, rate)}`;
     }
     void reply.header('ratelimit-policy', this.policyOf(account, used)).header('ratelimit', left);
     if (short) throw this.limits.refusal(short.limit, short.seconds);
@@ -78,7 +78,7 @@ export class RequestLimits {
 
   private policyOf(account: string, used: readonly Use[]): string {
     const limits = this.limits.of(account);
-    const known = this.policies.get(limits) ?? used.map(policyOf).join(', ');
+    const known = this.policies.get(limits) ?? used.map(policyText).join(', ');
     this.policies.set(limits, known);
     return known;
   }
@@ -96,9 +96,4 @@ export class RequestLimits {
     if (open > 0) this.open.set(account, open);
     else this.open.delete(account);
   }
-}
-
-function policyOf({ limit, perSecond }: Use): string {
-  const unit = limit === 'bytes' ? ';qu="content-bytes"' : '';
-  return `"${limit}";q=${perSecond * BURST_SECONDS};w=${BURST_SECONDS}${unit}`;
 }

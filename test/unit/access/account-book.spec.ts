@@ -51,3 +51,14 @@ it('keeps the newest answer when an older one comes later', async () => {
   await slow;
   expect([book.idOf('shop'), limits.of('id-shop').streams]).toEqual([null, 2]);
 });
+
+it('leaves the limits that did not change as they are', async () => {
+  stored = [anAccount('shop', { limits: { streams: 2 } }), anAccount('bank', { limits: { streams: 2 } })];
+  await book.refresh();
+  const [shop, bank] = [limits.of('id-shop'), limits.of('id-bank')];
+  stored = [anAccount('bank', { limits: { streams: 3 } }), anAccount('shop', { limits: { streams: 2 } })];
+  await book.refresh();
+  expect(limits.of('id-shop')).toBe(shop);
+  expect(limits.of('id-bank')).not.toBe(bank);
+  expect(limits.of('id-bank').streams).toBe(3);
+});

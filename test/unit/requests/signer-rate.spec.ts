@@ -65,6 +65,15 @@ it('what is used of a signer is not forgotten for others that do not exist, howe
   expect(await take(aSigner(1), 10)).toEqual([0, 1]);
 });
 
+it('a refusal says what the signer may at all nodes, and what is left of it at this one', async () => {
+  config.signer.txsPerSecond = 1;
+  nodes.seen(2);
+  await take(aSigner(1), 2);
+  await expect(rate.take(aSigner(1), isRepeated)).rejects.toMatchObject({
+    quota: { policy: '"signer_txs";q=5;w=5', left: '"signer_txs";r=0;t=4' },
+  });
+});
+
 it('a repeated request costs nothing, and passes when nothing is left', async () => {
   config.signer.txsPerSecond = 1;
   isStored = true;

@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from '@jest/globals';
 import { LimitsConfig } from '../../../src/config/index.js';
 import { ANYONE, DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import { TxQueue, type WaitingQueue } from '../../../src/modules/ledger/index.js';
+import { Router } from '../../../src/modules/signers/index.js';
 import { WaitingTxs } from '../../../src/modules/requests/application/waiting-txs.js';
 import { AccountLimits } from '../../../src/platform/limits/account-limits.js';
 import { aSigner } from '../../support/builders.js';
@@ -27,7 +28,8 @@ beforeEach(() => {
       return queues.map(({ upTo }) => Math.min(upTo, stored));
     },
   });
-  waiting = new WaitingTxs(config, limits, clock, queue);
+  const router = fakeOf(Router, { isServed: (signer) => signer.chainId === aSigner().chainId });
+  waiting = new WaitingTxs(config, limits, clock, router, queue);
 });
 
 /** So many come at once. @returns how many may be created */
@@ -57,9 +59,19 @@ it('the account of the operators is limited by its signers alone', async () => {
   expect(await admit(3, DEFAULT_ACCOUNT)).toBe(2);
 });
 
+it('a signer that does not exist costs no count, takes no room, and is not refused for others', async () => {
+  config.account.waitingTxs = 2;
+  config.signer.waitingTxs = 2;
+  const stranger = { ...aSigner(), chainId: aSigner().chainId + 1 };
+  expect([await admit(9, 'shop', stranger), asked]).toEqual([9, []]);
+  expect(await admit(3)).toBe(2);
+  stored = 2;
+  expect([await admit(1), await admit(1, 'shop', stranger)]).toEqual([0, 1]);
+});
+
 it('an account has its own limit', async () => {
   config.account.waitingTxs = 1;
-  limits.set(new Map([['large', { waitingTxs: 5 }]]));
+  limits.update(new Map([['large', { waitingTxs: 5 }]]));
   expect([await admit(9, 'large'), await admit(9, 'small')]).toEqual([5, 1]);
 });
 

@@ -18,7 +18,7 @@ export class AccountBook {
   async refresh(): Promise<void> {
     await this.byName.ask(async () => new Map((await this.accounts.all()).map((account) => [account.name, account])));
     const known = [...(this.byName.value?.values() ?? [])];
-    this.limits.set(new Map(known.flatMap(({ id, limits }) => (limits === null ? [] : [[id, limits]]))));
+    this.limits.update(new Map(known.flatMap(({ id, limits }) => (limits === null ? [] : [[id, limits]]))));
   }
 
   /** @returns null for one that does not exist or is disabled. @throws Unavailable `starting` before the accounts were read */

@@ -3,6 +3,7 @@ import { LimitsConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { AccountLimits } from '../../../platform/limits/account-limits.js';
+import { leftText, policyText } from '../../../platform/limits/quota-text.js';
 import { ServingNodes } from '../../../platform/limits/serving-nodes.js';
 import { TokenBuckets } from '../../../platform/limits/token-buckets.js';
 import { Router } from '../../signers/index.js';
@@ -31,7 +32,12 @@ export class SignerRate {
     if (txsPerSecond === Infinity || !this.router.isServed(signer)) return;
     if (await isRepeated()) return;
     const rate = this.nodes.rateOf(txsPerSecond);
-    const seconds = this.txs.tryTake(signerKey(signer), 1, rate, this.clock.monotonicMs());
-    if (seconds > 0) throw this.limits.refusal('signer_txs', seconds);
+    const [actor, nowMs] = [signerKey(signer), this.clock.monotonicMs()];
+    const seconds = this.txs.tryTake(actor, 1, rate, nowMs);
+    if (seconds === 0) return;
+    throw this.limits.refusal('signer_txs', seconds, {
+      policy: policyText({ limit: 'signer_txs', perSecond: txsPerSecond }),
+      left: leftText('signer_txs', this.txs.tokens(actor, rate, nowMs), rate),
+    });
   }
 }

@@ -6,6 +6,7 @@ import { signerKey } from '../../../kernel/signer-id.js';
 import { AccountLimits } from '../../../platform/limits/account-limits.js';
 import { type LimitName, UNKNOWN_END_SECONDS } from '../../../platform/limits/rate-limited.js';
 import { AskTogether } from '../../../platform/scheduling/ask-together.js';
+import { Router } from '../../signers/index.js';
 import { type RequestKey, TxQueue, type WaitingQueue } from '../../ledger/index.js';
 
 /** How long a count counts, with what is admitted here after it, while it is far below the limit. */
@@ -33,6 +34,7 @@ export class WaitingTxs {
     private readonly config: LimitsConfig,
     private readonly limits: AccountLimits,
     private readonly clock: Clock,
+    private readonly router: Router,
     queue: TxQueue,
   ) {
     this.counts = new AskTogether((queues) => this.count(queue, queues));
@@ -40,6 +42,8 @@ export class WaitingTxs {
 
   /** @throws RateLimited */
   async assertRoom({ signer, sender }: Pick<RequestKey, 'signer' | 'sender'>): Promise<void> {
+    // With a signer that does not exist nothing is created: the client is told that, and no queue is counted or taken from for it.
+    if (!this.router.isServed(signer)) return;
     const ofAccount = sender.account === DEFAULT_ACCOUNT ? Infinity : this.limits.of(sender.account).waitingTxs;
     const ofSigner = this.config.signer.waitingTxs;
     const limited: Queue[] = [];

@@ -33,7 +33,7 @@ beforeEach(() => {
   });
   [clock, nodes, metrics] = [new FakeClock(), new ServingNodes(), new FakeMetrics()];
   const accounts = new AccountLimits(config, metrics);
-  accounts.set(new Map([[FEW, { requestsPerSecond: 2, bytesPerSecond: 100, streams: 3 }]]));
+  accounts.update(new Map([[FEW, { requestsPerSecond: 2, bytesPerSecond: 100, streams: 3 }]]));
   limits = new RequestLimits(accounts, nodes, clock);
 });
 
