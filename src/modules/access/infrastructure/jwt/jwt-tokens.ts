@@ -26,6 +26,8 @@ const ALGORITHMS = [
 ];
 /** Between the clocks of the issuer and of this node. */
 const TOLERANCE_S = 10;
+/** The end of the year 9999: what is later has no text in ISO 8601 that everybody reads. */
+const LAST_MS = Date.UTC(10_000, 0) - 1;
 const MOST_REMEMBERED = 1_000;
 
 /**
@@ -82,8 +84,10 @@ export class JwtTokens extends Tokens {
   private sessionFrom({ sub, exp = 0, ...claims }: JWTPayload): Session {
     const subject = subjectOf(sub);
     if (subject === null) throw refused('its claim sub is missing or wrong');
-    const { id, isLive } = this.accountOf(claims);
     const endsAtMs = (exp + TOLERANCE_S) * 1_000;
+    // It can be no date, which tables and answers have.
+    if (endsAtMs > LAST_MS) throw refused('its claim exp is missing or wrong');
+    const { id, isLive } = this.accountOf(claims);
     return {
       caller: {
         name: `token:${subject}`,
