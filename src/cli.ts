@@ -177,7 +177,7 @@ async function list(): Promise<void> {
 async function revoke(text: string): Promise<void> {
   const id = keyIdOf(text);
   await withKeys(async (keys) => {
-    if (id === null || !(await keys.revoke(id, ALL_KEYS, BY)))
+    if (id === null || (await keys.revoke(id, ALL_KEYS, BY)) === null)
       command.error(`error: no key ${shownOf(text)}; lockstep keys list shows the keys`);
   });
 }

@@ -42,11 +42,12 @@ export class MemoryApiKeys extends ApiKeys {
     return this.add({ ...old, id: freshId, hash, expiresAt: expiresAt ?? old.expiresAt });
   }
 
-  async revoke(id: string): Promise<boolean> {
+  async revoke(id: string): Promise<ApiKey | null> {
     const stored = this.stored.get(id);
-    if (stored === undefined) return false;
-    this.stored.set(id, { ...stored, key: { ...stored.key, revokedAt: new Date(0) } });
-    return true;
+    if (stored === undefined) return null;
+    const key = { ...stored.key, revokedAt: new Date(0) };
+    this.stored.set(id, { ...stored, key });
+    return key;
   }
 
   async recordUses(uses: readonly KeyUse[]): Promise<void> {

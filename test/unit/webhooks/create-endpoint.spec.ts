@@ -38,7 +38,7 @@ it('stores nothing for a URL that is refused', async () => {
 
 it('stores nothing for an account that has as many as it may', async () => {
   endpoints.rows.clear();
-  limits.set(new Map([[ANYONE.account, { webhookEndpoints: 1 }]]));
+  limits.update(new Map([[ANYONE.account, { webhookEndpoints: 1 }]]));
   await create.execute(anEndpoint({ id: 'one' }), ANYONE);
   const refused = await create.execute(anEndpoint({ id: 'two' }), ANYONE).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'rate_limited', facts: { limit: 'webhook_endpoints' }, retryAfterSeconds: 5 });

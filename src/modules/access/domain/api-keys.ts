@@ -35,8 +35,8 @@ export abstract class ApiKeys {
    * @returns the new key; null when the old one is not live
    */
   abstract rotate(id: string, fresh: FreshKey, overlapMs: number, by: Actor): Promise<ApiKey | null>;
-  /** Also ends one that is revoked or expired already. @returns whether there is such a key */
-  abstract revoke(id: string, manager: KeyManager, by: Actor): Promise<boolean>;
+  /** Also ends one that is revoked or expired already. @returns null when there is no such key */
+  abstract revoke(id: string, manager: KeyManager, by: Actor): Promise<ApiKey | null>;
   abstract recordUses(uses: readonly KeyUse[]): Promise<void>;
 }
 

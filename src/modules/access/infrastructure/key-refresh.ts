@@ -58,7 +58,8 @@ export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
     await Promise.all([this.refresh.stop(), this.uses.stop()]);
   }
 
-  private async read(): Promise<void> {
+  /** Also after a change that this node has made. Where it fails, the change is made all the same, and is read again by itself. */
+  async read(): Promise<void> {
     const keys = this.auth.mode === 'apiKeys' ? [this.unlessAway(this.keys.refresh())] : [];
     await Promise.all([this.unlessAway(this.accounts.refresh()), ...keys]);
   }

@@ -59,8 +59,8 @@ export const REVOKE = {
   name: 'key_revoke',
   text: `
     WITH k AS (
-      UPDATE api_key k SET revoked_at = least(k.revoked_at, clock_timestamp()) WHERE k.key_id = $1 AND ${managedBy(2)} RETURNING k.key_id)
-    SELECT key_id, ${TOLD} FROM k`,
+      UPDATE api_key k SET revoked_at = least(k.revoked_at, clock_timestamp()) WHERE k.key_id = $1 AND ${managedBy(2)} RETURNING k.*)
+    SELECT ${COLUMNS}, ${TOLD} FROM k`,
 };
 
 /** In the order of the ids, so that two nodes do not wait for each other. */

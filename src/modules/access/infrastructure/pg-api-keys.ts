@@ -73,12 +73,12 @@ export class PgApiKeys extends ApiKeys {
     });
   }
 
-  revoke(id: string, manager: KeyManager, by: Actor): Promise<boolean> {
+  revoke(id: string, manager: KeyManager, by: Actor): Promise<ApiKey | null> {
     return this.database.transaction(async (tx) => {
-      const { rowCount } = await tx.query(sql.REVOKE, [id, ...valuesOf(manager)]);
-      if (rowCount !== 1) return false;
+      const [row] = (await tx.query<KeyRow>(sql.REVOKE, [id, ...valuesOf(manager)])).rows;
+      if (row === undefined) return null;
       await this.audit.record({ by, action: 'revokeKey', object: `key:${id}` }, tx);
-      return true;
+      return toKey(row);
     });
   }
 

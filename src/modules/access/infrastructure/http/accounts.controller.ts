@@ -6,11 +6,10 @@ import { OPERATORS_ONLY, operatorOf } from '../../../../platform/http/operator-o
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
-import { AccountBook } from '../../application/account-book.js';
-import { KeyRing } from '../../application/key-ring.js';
 import { type Account, ACCOUNT_NAME, type StoredLimits, unknownAccount } from '../../domain/account.js';
 import { Accounts } from '../../domain/accounts.js';
 import { accountOf } from '../../domain/api-key.js';
+import { KeyRefresh } from '../key-refresh.js';
 import {
   AccountDto,
   AccountLimitsDto,
@@ -26,8 +25,7 @@ export class AccountsController {
   constructor(
     private readonly accounts: Accounts,
     private readonly ids: IdGenerator,
-    private readonly book: AccountBook,
-    private readonly ring: KeyRing,
+    private readonly refresh: KeyRefresh,
   ) {}
 
   @Post()
@@ -127,7 +125,7 @@ export class AccountsController {
 
   /** It holds at this node when the answer is there; the others have the news a moment later. */
   private async changed(account: Account): Promise<AccountDto> {
-    await Promise.all([this.book.refresh(), this.ring.refresh()]);
+    await this.refresh.read();
     return toView(account);
   }
 }

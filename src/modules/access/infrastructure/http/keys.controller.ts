@@ -12,12 +12,12 @@ import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page
 import { operatorOf } from '../../../../platform/http/operator-of.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { CreateKey, type WithKeyText } from '../../application/create-key.js';
-import { KeyRing } from '../../application/key-ring.js';
 import { keyIdOf, prefixOf, shownOf } from '../../application/key-text.js';
 import { RotateKey, unknownKey } from '../../application/rotate-key.js';
 import { Accounts } from '../../domain/accounts.js';
 import { type ApiKey, assertMayGive, type KeyGrant, managerOf } from '../../domain/api-key.js';
 import { ApiKeys } from '../../domain/api-keys.js';
+import { KeyRefresh } from '../key-refresh.js';
 import { CreateKeyDto, KeyDto, KeyPageDto, KeySignerDto, KeyWithTextDto, RotateKeyDto } from './key.dto.js';
 import { CREATE_EXAMPLES, ROTATE_EXAMPLES } from './key.examples.js';
 
@@ -31,7 +31,7 @@ export class KeysController {
     private readonly accounts: Accounts,
     private readonly createKey: CreateKey,
     private readonly rotateKey: RotateKey,
-    private readonly ring: KeyRing,
+    private readonly refresh: KeyRefresh,
     private readonly config: AuthConfig,
   ) {}
 
@@ -119,10 +119,11 @@ export class KeysController {
   })
   @ApiResponse({ status: 200, type: KeyDto })
   async revoke(@Param('id') text: string, @Req() request: FastifyRequest): Promise<KeyDto> {
-    const caller = callerOf(request);
-    await this.keys.revoke(idOf(text), managerOf(caller), caller);
-    await this.ring.refresh();
-    return this.find(text, request);
+    const [id, caller] = [idOf(text), callerOf(request)];
+    const key = await this.keys.revoke(id, managerOf(caller), caller);
+    if (key === null) throw unknownKey(id);
+    await this.refresh.read();
+    return toView(key);
   }
 
   private async grantOf(body: CreateKeyDto, caller: Caller): Promise<KeyGrant> {
@@ -138,7 +139,7 @@ export class KeysController {
 
   /** This node takes the key when its answer is there; the others have the news a moment later. */
   private async known({ key, text }: WithKeyText): Promise<KeyWithTextDto> {
-    await this.ring.refresh();
+    await this.refresh.read();
     return { ...toView(key), key: text };
   }
 
