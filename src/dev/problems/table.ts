@@ -4,6 +4,8 @@ import { type ThrownProblem, ThrownProblems } from './thrown.js';
 
 /** Functions of the platform that throw before an operation is called. Which operations they concern is in src/problems.ts. */
 const BEFORE = ['RequestValidationPipe.transform', 'tooManyValues', 'shuttingDown'];
+/** The methods of what lets requests pass. */
+const GUARDS = ['canActivate', 'admitByHeaders'];
 
 /** The content of src/thrown-problems.ts: what is thrown, and by which operation. */
 export function problemTable(source = new Source()): string {
@@ -21,7 +23,7 @@ export function problemTable(source = new Source()): string {
   for (const file of source.files)
     visit(file, (node) => {
       if (!ts.isMethodDeclaration(node) || !isFn(node)) return;
-      if (node.name.getText() === 'canActivate') guards.push(...thrown.of(node));
+      if (GUARDS.includes(node.name.getText())) guards.push(...thrown.of(node));
       const operation = operationOf(node);
       if (operation !== undefined) lists.set(operation, namesOf(thrown.of(node)));
     });

@@ -114,15 +114,15 @@ export const API_POLICIES = faults(int('api-policies'), [
   {
     id: 'policy-news-of-what-is-known',
     in: 'policy_news',
-    text: 'm.mark <> $1',
-    becomes: 'm.mark = $1',
+    text: 'm.mark <> $1 AND s.seq > k.seq',
+    becomes: 'm.mark = $1 AND s.seq > k.seq',
     why: 'a node never hears of a policy that was changed',
   },
   {
     id: 'policy-news-of-the-oldest',
     in: 'policy_news',
-    text: 's.version DESC',
-    becomes: 's.version',
+    text: 's.version DESC)',
+    becomes: 's.version)',
     why: 'the first version of a policy holds for ever',
   },
   {

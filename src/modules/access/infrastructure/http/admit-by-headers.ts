@@ -32,10 +32,10 @@ export class AdmitByHeaders implements OnModuleInit {
     const { httpAdapter } = this.host;
     // A node without an API has no keys, and its guard answers that it has no such path.
     if (this.role.serves && httpAdapter instanceof LockstepFastifyAdapter)
-      httpAdapter.admitBy((request, reply) => this.execute(request, reply));
+      httpAdapter.admitBy((request, reply) => this.admitByHeaders(request, reply));
   }
 
-  async execute(request: FastifyRequest, reply: Pick<FastifyReply, 'raw'>): Promise<void> {
+  async admitByHeaders(request: FastifyRequest, reply: Pick<FastifyReply, 'raw'>): Promise<void> {
     const demand = demandOf(request);
     if (demand === undefined || demand === NOTHING) return;
     const caller = this.forwardedBy(request);
