@@ -8,6 +8,7 @@ import { DEV_CHAIN } from '../support/builders.js';
 import { devWallet } from '../support/dev-wallets.js';
 import { SecretSearch } from '../support/secret-search.js';
 import { type HttpAnswer, Service } from '../support/service.js';
+import { sendStrange, StrangeRequests } from '../support/strange-requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { SigningKey, TokenIssuer } from '../support/token-issuer.js';
 import { until } from '../support/until.js';
@@ -15,6 +16,8 @@ import { WEBHOOK_KEY } from '../support/webhook-secrets.js';
 import { Receiver } from '../unit/webhooks/sender-lab.js';
 
 const [SIGNER, OTHER] = DEV_ACCOUNTS;
+/** So many with a key, and as many without one. */
+const STRANGE = 150;
 const NO_SUCH = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
 const ROLE = `secretive_${randomBytes(4).toString('hex')}`;
 const search = new SecretSearch();
@@ -85,8 +88,8 @@ const askerOf =
     return answer;
   };
 
-/** What clients do, and get wrong. */
-async function use(service: Service, credential: string, name: string): Promise<void> {
+/** What clients do, and get wrong. @param policies how many versions there are of the policy of the signer */
+async function use(service: Service, credential: string, name: string, policies: number): Promise<void> {
   const ask = askerOf(service, credential);
   // The answers that make a secret are the only ones that show it.
   const hook = await service.call<{ id: string; secret: string }>('POST', '/api/v1/webhooks', credential, {
@@ -136,10 +139,23 @@ async function use(service: Service, credential: string, name: string): Promise<
     ['GET', '/api/v1/keys'],
     ['GET', '/api/v1/nowhere'],
     ['GET', '/health/ready'],
+    [
+      'PUT',
+      `/api/v1/policies/${DEV_CHAIN}/${SIGNER}`,
+      { version: policies, rules: { maxValue: '9', dailyValue: '99' } },
+    ],
+    ['DELETE', `/api/v1/policies/${DEV_CHAIN}/${SIGNER}?version=${policies + 1}`],
+    ['GET', `/api/v1/policies/${DEV_CHAIN}/${SIGNER}/versions`],
+    ['GET', '/api/v1/policies'],
+    ['POST', '/api/v1/accounts', { name, limits: { requestsPerSecond: 1_000 } }],
+    ['POST', '/api/v1/tx/simulate', tx({ requestId: undefined })],
+    ['GET', '/api/v1/audit'],
     ['POST', '/api/v1/stop', { reason: 'a drill' }],
     ['POST', '/api/v1/go', {}],
   ];
   for (const request of requests) await ask(...request);
+  const withdrawn = await ask('GET', `/api/v1/policies/${DEV_CHAIN}/${SIGNER}`);
+  expect(withdrawn.body).toMatchObject({ version: policies + 2, api: null });
 }
 
 it('no log, answer, metric or row of all shows a secret that the run used', async () => {
@@ -153,14 +169,16 @@ it('no log, answer, metric or row of all shows a secret that the run used', asyn
     scopes: ['tx:read'],
   });
   secretOf(other.body.key);
+  const rotated = await withKeys.call<{ key: string }>('POST', `/api/v1/keys/${other.body.id}/rotate`, key, {});
+  secretOf(rotated.body.key);
   await askerOf(withKeys, key)('POST', `/api/v1/keys/${other.body.key}/revoke`);
   const signatureOf = (token: string): string => search.keep('token', token.split('.')[2] ?? '') && token;
   const scope = SCOPES.join(' ');
   const token = signatureOf(issuer.token({ scope }));
   receiver.answer = (response) => response.writeHead(500).end('no');
-  await use(withKeys, key, 'keys');
+  await use(withKeys, key, 'keys', 0);
   receiver.answer = (response) => response.end('ok');
-  await use(withTokens, token, 'tokens');
+  await use(withTokens, token, 'tokens', 2);
   for (const wrong of [
     signatureOf(issuer.token({ exp: 1 })),
     signatureOf(new SigningKey('unknown').token(issuer.claims({ scope }))),
@@ -168,6 +186,20 @@ it('no log, answer, metric or row of all shows a secret that the run used', asyn
   ])
     expect((await askerOf(withTokens, wrong)('GET', '/api/v1/chains')).status).toBe(401);
   expect((await askerOf(withKeys, token)('GET', '/api/v1/chains')).status).toBe(401);
+  // What no client should send, with and without a key or a token.
+  for (const [service, credential, seed] of [
+    [withKeys, key, 11],
+    [withTokens, token, 12],
+  ] as const) {
+    const requests = await StrangeRequests.of(service, seed);
+    for (let n = 0; n < 2 * STRANGE; n += 1) {
+      const asked = requests.next();
+      const authorization = n < STRANGE ? { authorization: `Bearer ${credential}` } : {};
+      const answer = await sendStrange(service.url, { ...asked, headers: { ...asked.headers, ...authorization } });
+      search.answered(answer);
+      expect(answer.status).not.toBe(500);
+    }
+  }
   // Their connections are cut, which both write about.
   await asAdmin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${ROLE}'`);
   for (const service of services) {
