@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ANYONE, type CallerLimits, limitedTo, NO_LIMITS } from '../../src/kernel/caller.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
 import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import { SignerOverview } from '../../src/modules/ops/application/signer-overview.js';
@@ -103,6 +104,25 @@ describe('a signer that another node paused', () => {
   });
 });
 
+/** A write under the lease of a signer that lasts until it is ended. */
+async function slowWrite(signer: SignerId, atEnd: () => void): Promise<{ end(): Promise<void> }> {
+  const lease = lab.node.get(LeaseManager).held(signer);
+  if (!lease) throw new Error('the node has no lease');
+  const [holds, mayEnd] = [gate(), gate()];
+  const writing = lab.node.get(FencedUnitOfWork).run([lease], 'test', async () => {
+    holds.open();
+    await mayEnd.opened;
+    atEnd();
+  });
+  await holds.opened;
+  return {
+    end() {
+      mayEnd.open();
+      return writing;
+    },
+  };
+}
+
 describe('the audit trail', () => {
   it('has one entry for each change, and none for a repetition', async () => {
     const { address } = lab.node.signer();
@@ -137,21 +157,12 @@ describe('a pause while a lane step runs', () => {
 
   it('returns only when a write that began before it has ended', async () => {
     await lab.sent(1);
-    const lease = lab.node.get(LeaseManager).held(lab.node.signer());
-    if (!lease) throw new Error('the node has no lease');
     const other = await lab.startNode();
-    const [holds, mayEnd] = [gate(), gate()];
     const order: string[] = [];
-    const writing = lab.node.get(FencedUnitOfWork).run([lease], 'test', async () => {
-      holds.open();
-      await mayEnd.opened;
-      order.push('write');
-    });
-    await holds.opened;
+    const write = await slowWrite(lab.node.signer(), () => order.push('write'));
     const pausing = pause(other).then(() => order.push('paused'));
     await until('the pause waits for a lock, or is answered', async () => order.length > 0 || (await waiting()) > 0);
-    mayEnd.open();
-    await Promise.all([writing, pausing]);
+    await Promise.all([write.end(), pausing]);
     expect(order).toEqual(['write', 'paused']);
   });
 });
@@ -249,6 +260,45 @@ describe('a stop of many', () => {
       { chainId: null, address },
       { chainId: DEV_CHAIN, address },
     ]);
+  });
+
+  // Whichever of the two lanes comes first in the order of their keys.
+  it.each([0, 1])('waits for the slow write of one signer, and holds no other meanwhile: %s', async (slow) => {
+    const [busy, free] = [lab.node.signer(slow), lab.node.signer(1 - slow)];
+    await lab.create(1, { signer: busy });
+    const sent = await lab.create(2, { signer: free });
+    await step();
+    const later = [await lab.create(3, { signer: busy }), await lab.create(4, { signer: free })];
+    const order: string[] = [];
+    const write = await slowWrite(busy, () => order.push('write'));
+    const stopping = stop({}, await lab.startNode()).then(() => order.push('stopped'));
+    await until('the stop waits for a lock, or is answered', async () => order.length > 0 || (await waiting()) > 0);
+    lab.chain.mine();
+    await lab.node.follow();
+    await lab.node.step(free);
+    order.push('neighbour');
+    expect(await lab.node.tx(sent)).toMatchObject({ state: 'MINED' });
+    expect(await lab.states(later)).toEqual(['PENDING', 'PENDING']);
+    await Promise.all([write.end(), stopping]);
+    expect(order).toEqual(['neighbour', 'write', 'stopped']);
+    await step();
+    expect(await lab.states(later)).toEqual(['PENDING', 'PENDING']);
+  });
+
+  it('of more signers than one statement locks waits for the last one', async () => {
+    const { address } = lab.node.signer();
+    const text = `
+      INSERT INTO signer_lease (chain_id, signer, owner_node, fencing_token, acquired_at, expires_at, updated_at)
+      SELECT 1, '0x' || lpad(to_hex(n), 40, '0'), 'another', 1, now(), now(), now() FROM generate_series(1, 1100) AS n`;
+    await lab.sent(1);
+    await lab.node.get(Database).query({ name: 'test_leases', text }, []);
+    expect(DEV_CHAIN).toBeGreaterThan(1);
+    const order: string[] = [];
+    const write = await slowWrite({ chainId: DEV_CHAIN, address }, () => order.push('write'));
+    const stopping = stop({}, await lab.startNode()).then(() => order.push('stopped'));
+    await until('the stop waits for a lock, or is answered', async () => order.length > 0 || (await waiting()) > 0);
+    await Promise.all([write.end(), stopping]);
+    expect(order).toEqual(['write', 'stopped']);
   });
 
   it('is listed, the widest first and page by page, and told to each of its signers', async () => {

@@ -459,11 +459,39 @@ const PAUSES = faults(int('paused-signer'), [
     why: 'a caller that is limited to signers is told of others',
   },
   {
+    id: 'pause-sees-no-write',
+    in: 'signer_leases_in_writing',
+    text: ' FOR UPDATE OF l SKIP LOCKED',
+    becomes: '',
+    why: 'a commit that began before gives nonces after the pause was answered',
+  },
+  {
+    id: 'pause-waits-for-all-together',
+    in: 'signer_leases_in_writing',
+    text: ' SKIP LOCKED',
+    becomes: '',
+    why: 'a stop of everything holds all lanes for as long as the slowest write',
+  },
+  {
     id: 'pause-waits-for-no-write',
-    in: 'signer_wait_for_writes',
+    in: 'signer_wait_for_write',
     text: ' FOR UPDATE`',
     becomes: '`',
     why: 'a commit that began before gives nonces after the pause was answered',
+  },
+  {
+    id: 'pause-waits-for-the-signer-everywhere',
+    in: 'signer_wait_for_write',
+    text: 'chain_id = $1 AND signer = $2',
+    becomes: 'chain_id <> $1 AND signer = $2',
+    why: 'a commit that began before gives nonces after the pause was answered',
+  },
+  {
+    id: 'pause-sees-the-first-slice-only',
+    in: 'signer_leases_in_writing',
+    text: '(chain_id, signer) > ($3::bigint, $4::text)',
+    becomes: '$3::bigint < 0 AND $4::text = $4::text',
+    why: 'with more than 500 signers, a commit that began before gives nonces after the stop was answered',
   },
 ]);
 

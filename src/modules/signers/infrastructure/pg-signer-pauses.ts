@@ -47,13 +47,34 @@ const LIST = {
 };
 
 /**
- * Conflicts with the lock that every write under a lease holds until it commits (fence_lock_leases), and with nothing that lasts longer. It
- * is released at once. In the order in which all lock leases.
+ * FOR UPDATE conflicts with the lock that every write under a lease holds until it commits (fence_lock_leases), and with nothing that lasts
+ * longer. What is free is locked for this statement only, so no signer waits for the write of another (I14).
  */
-const WAIT_FOR_WRITES = {
-  name: 'signer_wait_for_writes',
-  text: `SELECT FROM signer_lease WHERE ${IN_SCOPE} ORDER BY chain_id, signer FOR UPDATE`,
+const IN_WRITING = {
+  name: 'signer_leases_in_writing',
+  text: `
+    WITH slice AS MATERIALIZED (
+      SELECT chain_id, signer FROM signer_lease WHERE ${IN_SCOPE} AND (chain_id, signer) > ($3::bigint, $4::text)
+       ORDER BY chain_id, signer LIMIT $5
+    ), free AS (
+      SELECT l.chain_id, l.signer FROM slice JOIN signer_lease l USING (chain_id, signer) FOR UPDATE OF l SKIP LOCKED
+    )
+    SELECT slice.*, free.signer IS NULL AS "isBusy" FROM slice LEFT JOIN free USING (chain_id, signer) ORDER BY 1, 2`,
 };
+
+const WAIT_FOR_WRITE = {
+  name: 'signer_wait_for_write',
+  text: `SELECT FROM signer_lease WHERE chain_id = $1 AND signer = $2 FOR UPDATE`,
+};
+
+interface LeaseRow {
+  readonly chain_id: string;
+  readonly signer: string;
+  readonly isBusy: boolean;
+}
+
+/** Leases that one statement may lock. */
+const SLICE = 500;
 
 /** Before every key. */
 const START: [number, string] = [-1, ''];
@@ -102,8 +123,17 @@ export class PgSignerPauses extends SignerPauses {
     return rows.map(toPause);
   }
 
+  /** Those that wait are waited for one by one: together they would hold the locks of those that were free. */
   async writesEnded(scope: PauseScope): Promise<void> {
-    await this.database.query(WAIT_FOR_WRITES, keyOf(scope));
+    let after = START;
+    for (;;) {
+      const { rows } = await this.database.query<LeaseRow>(IN_WRITING, [...keyOf(scope), ...after, SLICE]);
+      for (const { chain_id, signer } of rows.filter(({ isBusy }) => isBusy))
+        await this.database.query(WAIT_FOR_WRITE, [chain_id, signer]);
+      const last = rows.at(-1);
+      if (!last || rows.length < SLICE) return;
+      after = [Number(last.chain_id), last.signer];
+    }
   }
 }
 
