@@ -135,9 +135,16 @@ export class ModelChain implements ChainConnector {
     this.pool.clear();
     const before = this.chain.splice(0);
     const first = before[0] ?? genesis();
-    const hash = parseHash(`0x${this.fork.toString(16).padStart(64, '0')}`);
-    this.chain.push(sameGenesis ? first : { ...first, hash });
-    return () => void this.chain.splice(0, this.chain.length, ...before);
+    this.chain.push(sameGenesis ? first : { ...first, hash: this.hashAt(0) });
+    return () => {
+      this.fork += 1;
+      this.chain.splice(0, this.chain.length, ...before);
+    };
+  }
+
+  /** No two branches, and no two chains, have a hash in common. */
+  private hashAt(number: number): Hash {
+    return parseHash(`0x${this.fork.toString(16).padStart(24, '0')}${number.toString(16).padStart(40, '0')}`);
   }
 
   /** The last blocks are gone; the next one begins another branch. @returns their transactions */
@@ -390,10 +397,9 @@ export class ModelChain implements ChainConnector {
   protected append(txs: readonly ModelTx[]): Block {
     const parent = this.tip();
     const number = parent.number + 1;
-    const hash = parseHash(`0x${this.fork.toString(16).padStart(24, '0')}${number.toString(16).padStart(40, '0')}`);
     const block = {
       number,
-      hash,
+      hash: this.hashAt(number),
       parentHash: parent.hash,
       timestamp: this.timestampOf(number),
       baseFeePerGas: this.baseFeeOfNext(),
