@@ -21,7 +21,8 @@ import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { TxsInMemory } from './txs-in-memory.js';
 import { ourWork } from '../../support/fakes/our-work.js';
-import { evenBooks } from '../../support/fakes/even-books.js';
+import { CompareBooks } from '../../../src/modules/lost-commits/application/compare-books.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const SIGNER = aSigner();
 
@@ -32,6 +33,8 @@ let stored: BlockRef[];
 let isOurs: boolean;
 let isDown: boolean;
 let slotsWait: boolean;
+/** Whether the chain is the one on which the signers used their nonces. */
+let isSameChain: boolean;
 let takenFree: string[];
 /** From where on slots without a tx are looked at, for each update. */
 let lowest: (number | null)[];
@@ -44,7 +47,7 @@ beforeEach(() => {
   chain = new ModelChain();
   txs = new TxsInMemory();
   [stored, takenFree, lowest] = [[], [], []];
-  [isOurs, isDown, slotsWait, metrics] = [true, false, false, new FakeMetrics()];
+  [isOurs, isDown, slotsWait, isSameChain, metrics] = [true, false, false, true, new FakeMetrics()];
   const log = new RecordingLog();
   const chains = new ModelChains(chain);
   const { onWrite } = txs.writes;
@@ -73,7 +76,7 @@ beforeEach(() => {
       },
       isWaiting: () => slotsWait,
     } as unknown as ReopenNonces,
-    evenBooks,
+    fakeOf(CompareBooks, { onSameChain: async () => () => isSameChain }),
   );
 });
 
@@ -154,6 +157,19 @@ describe('a final tx in a block that is gone', () => {
     const doubt = disagree();
     await follow({ orphaned: reorg(1) });
     expect([txs.of(txId).state, isWaiting(), takenFree]).toEqual(['CONFIRMED', true, []]);
+    doubt.mockRestore();
+    await follow();
+    expect(txs.of(txId).state).toBe('IN_MEMPOOL');
+  });
+
+  it('is looked at with every block again once its chain is back', async () => {
+    const txId = final(0n);
+    isSameChain = false;
+    const [first, second] = [reorg(1), reorg(1)];
+    await follow({ orphaned: first });
+    isSameChain = true;
+    const doubt = disagree();
+    await follow({ orphaned: second });
     doubt.mockRestore();
     await follow();
     expect(txs.of(txId).state).toBe('IN_MEMPOOL');

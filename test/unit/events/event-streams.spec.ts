@@ -6,7 +6,7 @@ import { NO_REST } from '../../support/fakes/fake-pauses.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EventSource } from 'undici';
 import { EventsConfig } from '../../../src/config/lockstep-config.js';
 import { EventWindow } from '../../../src/modules/events/application/event-window.js';
@@ -15,6 +15,7 @@ import { OldReads } from '../../../src/modules/events/application/old-reads.js';
 import { EventBell, EventReader } from '../../../src/modules/events/index.js';
 import { EventsController } from '../../../src/modules/events/infrastructure/http/events.controller.js';
 import { EventStreams } from '../../../src/modules/events/infrastructure/http/event-streams.js';
+import { IS_LONG, type IsLong } from '../../../src/platform/http/scope.js';
 import { aSigner } from '../../support/builders.js';
 import { aPublicEvent, MemoryEventLog } from '../../support/fakes/memory-event-log.js';
 import { SilentEventBell } from '../../support/fakes/silent-event-bell.js';
@@ -27,7 +28,7 @@ let log: MemoryEventLog;
 let clients: StreamClient[];
 let isClosed: boolean;
 /** In place of the guard that finds out who calls. */
-let guard: (response: ServerResponse) => Promise<boolean>;
+let guard: (response: ServerResponse, request: FastifyRequest) => Promise<boolean>;
 
 async function start(config: Partial<EventsConfig> = {}): Promise<void> {
   log = new MemoryEventLog();
@@ -43,7 +44,10 @@ async function start(config: Partial<EventsConfig> = {}): Promise<void> {
       {
         provide: APP_GUARD,
         useValue: {
-          canActivate: (context: ExecutionContext) => guard(context.switchToHttp().getResponse<FastifyReply>().raw),
+          canActivate(context: ExecutionContext) {
+            const exchange = context.switchToHttp();
+            return guard(exchange.getResponse<FastifyReply>().raw, exchange.getRequest<FastifyRequest>());
+          },
         },
       },
       { provide: EventsConfig, useValue: Object.assign(new EventsConfig(), config) },
@@ -74,6 +78,28 @@ const received = (client: StreamClient, count: number): Promise<void> =>
 const ask = (query: string, headers: Readonly<Record<string, string>> = {}) =>
   send(http.port, { url: `/api/v1/events${query}`, headers });
 const codeOf = ({ text }: { text: string }): unknown => (JSON.parse(text) as { code?: string }).code;
+
+it.each<[string, Record<string, string>, boolean]>([
+  ['', {}, true],
+  ['?after=0-0-0', {}, false],
+  ['?after=0-0-0', { 'last-event-id': '' }, false],
+  ['', { 'last-event-id': '0-0-0' }, false],
+  ['?after=0-0-0', { accept: 'text/event-stream' }, true],
+  ['', { accept: 'application/json' }, false],
+])('%s with %j is counted as a stream where it is answered with one: %s', async (query, headers, isStream) => {
+  const isLong = Reflect.getMetadata(IS_LONG, EventsController.prototype.events) as IsLong;
+  const counted: boolean[] = [];
+  guard = async (_response, incoming) => (counted.push(isLong(incoming)), true);
+  await start();
+  const answered = await new Promise<boolean>((resolve, reject) => {
+    const sent = request(url(query), { headers }, (response) => {
+      resolve(response.headers['content-type']?.startsWith('text/event-stream') === true);
+      response.destroy();
+    });
+    sent.on('error', reject).end();
+  });
+  expect([counted, answered]).toEqual([[isStream], isStream]);
+});
 
 describe('a stream of events', () => {
   it('begins with what happens from now on, and has the id, the type and the body of each event', async () => {

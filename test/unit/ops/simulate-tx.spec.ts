@@ -6,6 +6,7 @@ import { FundsRepository } from '../../../src/modules/ledger/index.js';
 import type { PolicyVerdict } from '../../../src/modules/policies/index.js';
 import { IntakeRules } from '../../../src/modules/requests/index.js';
 import { FeeRules, GasRules, type Priced } from '../../../src/modules/sending/index.js';
+import type { Pause } from '../../../src/platform/scheduling/pause.js';
 import { aRequest, aSigner } from '../../support/builders.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
@@ -28,7 +29,12 @@ beforeEach(() => {
   [estimate, estimates, priced, isKnown] = [{ kind: 'ok', gas: 40_000n }, [], { fees: FEES }, true];
   chain.estimateGas = async () => [estimate];
   chain.balances = async () => [77n];
-  simulate = new SimulateTx(
+  // A client that waits has waited long enough at once, and one that need not wait has its answer first.
+  simulate = simulateWith(async () => new Promise((end) => void setImmediate(end)));
+});
+
+function simulateWith(pause: Pause): SimulateTx {
+  return new SimulateTx(
     new ModelChains(chain),
     fakeOf(IntakeRules, {
       assertPossible: async ({ metadata }) => {
@@ -41,10 +47,9 @@ beforeEach(() => {
     }),
     fakeOf(GasRules, { limit: (_chain, { gas }) => gas + 10_000n }),
     fakeOf(FeeRules, { capsOf: () => CAPS, price: () => priced }),
-    // A client that waits has waited long enough at once, and one that need not wait has its answer first.
-    { pause: async () => new Promise((end) => void setImmediate(end)) },
+    { pause },
   );
-});
+}
 
 const asked = (payload: object = {}, more: object = {}) => {
   const request = aRequest();
@@ -119,4 +124,36 @@ it('simulations that hang are answered, and take four estimates of a chain at mo
   await new Promise(setImmediate);
   expect(await simulate.execute(asked())).toMatchObject({ outcome: 'unknown' });
   await expect(simulate.execute(asked())).rejects.toMatchObject({ code: 'simulations_busy' });
+});
+
+describe('a simulation whose time is over', () => {
+  const never = () => new Promise<never>(() => undefined);
+
+  it('shares the time among all its questions, and tells what is known', async () => {
+    let pauses = 0;
+    simulate = simulateWith(async () => ((pauses += 1), new Promise((end) => void setImmediate(end))));
+    chain.l1DataFees = never;
+    expect(await simulate.execute(asked())).toMatchObject({
+      outcome: 'succeeds',
+      fees: FEES,
+      cost: null,
+      balance: 77n,
+    });
+    expect(pauses).toBe(1);
+  });
+
+  it.each(['feeQuote', 'balances'] as const)(
+    'is refused without its %s, and counts until that is known',
+    async (what) => {
+      chain[what] = never;
+      for (let n = 0; n < 4; n += 1)
+        await expect(simulate.execute(asked())).rejects.toMatchObject({ code: 'rpc_unavailable', kind: 'unavailable' });
+      await expect(simulate.execute(asked())).rejects.toMatchObject({ code: 'simulations_busy' });
+    },
+  );
+
+  it('whose chain refuses to answer counts no more', async () => {
+    chain.feeQuote = () => Promise.reject(new Error('no price'));
+    for (let n = 0; n < 5; n += 1) await expect(simulate.execute(asked())).rejects.toThrow('no price');
+  });
 });

@@ -101,6 +101,7 @@ export class ReopenFinal {
     const txs = lowest === null || rests ? [] : await this.mined.finalIn(chainId, lowest, [...blocks.keys()]);
     const { gone, open, areElsewhere } = await this.orphanedOf(chainId, txs);
     if (areElsewhere) this.restsUntil.set(chainId, head + REST_BLOCKS);
+    else if (!rests) this.restsUntil.delete(chainId);
     if (gone.length > 0) await this.leases.takeFree(signersOf(gone));
     await this.reopenTxs.execute(chainId, gone, new Set(blocks.keys()));
     await this.reopenNonces.execute(chainId, hasNew ? lowest : null);

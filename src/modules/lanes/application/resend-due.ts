@@ -40,14 +40,18 @@ export class ResendDue {
         for (const { id } of result.sent) left.delete(id);
       });
     } finally {
-      try {
-        await this.work.run(chainId, toRenew, async (leases, share) => {
-          await this.attempts.renew(chainId, leases, share);
-          for (const { id } of share) left.delete(id);
-        });
-      } finally {
-        await this.postpone.execute('resubmit', [...left.values()]);
-      }
+      await this.renew(chainId, toRenew, left);
+    }
+  }
+
+  private async renew(chainId: ChainId, toRenew: readonly ManagedTx[], left: Map<string, ManagedTx>): Promise<void> {
+    try {
+      await this.work.run(chainId, toRenew, async (leases, share) => {
+        await this.attempts.renew(chainId, leases, share);
+        for (const { id } of share) left.delete(id);
+      });
+    } finally {
+      await this.postpone.execute('resubmit', [...left.values()]);
     }
   }
 }

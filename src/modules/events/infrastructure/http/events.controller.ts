@@ -75,8 +75,7 @@ export class EventsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    // A browser repeats the URL of its first request, and the header is newer.
-    const id = lastEventId || query.after;
+    const id = idOfPlace(lastEventId, query.after);
     const after = id === undefined ? null : positionOf(id);
     const filter = filterOf(query, callerOf(request));
     if (wantsStream(accept, after !== null)) await this.streams.begin(reply, after, filter);
@@ -92,7 +91,12 @@ export class EventsController {
 /** Before its place is read: a text that is no place is one here. */
 function asksForStream({ headers, query }: FastifyRequest): boolean {
   const { after } = query as { readonly after?: unknown };
-  return wantsStream(headers.accept, Boolean(headers['last-event-id'] ?? after));
+  return wantsStream(headers.accept, Boolean(idOfPlace(headers['last-event-id'], after)));
+}
+
+/** A browser repeats the URL of its first request, and the header is newer. */
+function idOfPlace<Id>(header: Id, after: Id): Id {
+  return header || after;
 }
 
 function wantsStream(accept = '', hasPlace: boolean): boolean {
