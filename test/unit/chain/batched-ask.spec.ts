@@ -21,7 +21,7 @@ class Endpoint {
   most = 1_000;
   isAlive = true;
   isSameChain = false;
-  failure = TIMED_OUT;
+  failure: RpcReply = TIMED_OUT;
   readonly batches: number[][] = [];
 
   async ask(count: number, atOnce = 8): Promise<RpcReply[]> {
@@ -40,6 +40,71 @@ class Endpoint {
     return ask.execute(calls(count));
   }
 }
+
+describe('a batch that is refused for the rate of requests', () => {
+  const RATE = failed({ reason: 'rate_limited', mayHaveArrived: true, message: 'HTTP 429' });
+  const IN_WORDS: RpcReply = { kind: 'error', error: { code: 429, message: 'Too Many Requests', data: undefined } };
+
+  /** An endpoint that takes single calls, and of batches only those with as many calls. */
+  function limiting(most: number, failure: RpcReply = RATE): Endpoint {
+    return Object.assign(new Endpoint(), { most, failure });
+  }
+
+  it.each([RATE, IN_WORDS])(
+    'while single calls are taken teaches the size, and is sent once in each ask: %j',
+    async (failure) => {
+      const endpoint = limiting(3, failure);
+      let asks = 0;
+      for (let replies: RpcReply[] = [failure]; replies.some(({ kind }) => kind !== 'result'); asks += 1) {
+        expect(asks).toBeLessThan(40);
+        replies = await endpoint.ask(64, 1);
+        expect(endpoint.batches.filter(({ length }) => length > 3).length).toBeLessThanOrEqual(1);
+        await endpoint.ask(1);
+      }
+      await endpoint.ask(64);
+      expect(Math.max(...endpoint.batches.map(({ length }) => length))).toBe(2);
+    },
+  );
+
+  it('teaches nothing while no single call is taken, or while one of them is refused as well', async () => {
+    const endpoint = limiting(3);
+    for (let n = 0; n < 20; n += 1) await endpoint.ask(64);
+    for (let n = 0; n < 20; n += 1) {
+      endpoint.most = n % 3 === 0 ? 0 : 3;
+      await endpoint.ask(1);
+      await endpoint.ask(64);
+      expect(endpoint.batches.map(({ length }) => length)).toEqual([64]);
+    }
+  });
+
+  it('teaches nothing after a batch that was taken: it counts anew', async () => {
+    const endpoint = limiting(3);
+    for (let n = 0; n < 20; n += 1) {
+      endpoint.most = n % 3 === 0 ? 64 : 3;
+      await endpoint.ask(64);
+      endpoint.most = 3;
+      await endpoint.ask(1);
+    }
+    endpoint.most = 64;
+    await endpoint.ask(64);
+    expect(endpoint.batches.map(({ length }) => length)).toEqual([64]);
+  });
+
+  it('ends the ask once the size is lowered, and what was not sent did not arrive', async () => {
+    const endpoint = limiting(3);
+    for (let n = 0; n < 3; n += 1) {
+      await endpoint.ask(1);
+      await endpoint.ask(64);
+    }
+    await endpoint.ask(1);
+    await endpoint.ask(64);
+    const replies = await endpoint.ask(64, 1);
+    expect(endpoint.batches.map(({ length }) => length)).toEqual([32]);
+    expect(
+      replies.map((reply) => reply.kind === 'failed' && [reply.failure.reason, reply.failure.mayHaveArrived]),
+    ).toEqual([...Array(32).fill(['rate_limited', true]), ...Array(32).fill(['rate_limited', false])]);
+  });
+});
 
 describe('a batch without an answer', () => {
   it('is asked again in halves until the call that spoils it is alone, in few asks of few round trips', async () => {

@@ -15,6 +15,17 @@ const FULL_BATCHES_TO_GROW = 1_000;
 /** The same for a limit that was lowered because a batch got no answer: the call that spoiled it may be gone. */
 const FULL_BATCHES_AFTER_SILENCE = 32;
 
+/** Of an endpoint that limits the rate, and not the size, a single call is as likely to be refused as a batch. */
+const LIMITED_BATCHES = 3;
+const SINGLES_MEANWHILE = 3;
+
+/** What became of single calls of an endpoint, whatever their methods. */
+export class SingleCalls {
+  taken = 0;
+  /** For their rate. */
+  limited = 0;
+}
+
 /** The largest batch for one endpoint: as configured, or smaller after the endpoint refused a batch or did not answer it. */
 export class BatchLimits {
   private calls: number;
@@ -22,8 +33,14 @@ export class BatchLimits {
   private fullBatches = 0;
   private fullBatchesToGrow = FULL_BATCHES_TO_GROW;
   private turn = 0;
+  /** Batches in a row that were refused for the rate, and what became of single calls before the first of them. */
+  private limitedBatches = 0;
+  private singlesBefore = { ...new SingleCalls() };
 
-  constructor(private readonly most: BatchSize) {
+  constructor(
+    private readonly most: BatchSize,
+    private readonly singles = new SingleCalls(),
+  ) {
     this.calls = Math.max(1, most.calls);
     this.bytes = most.bytes;
   }
@@ -60,7 +77,29 @@ export class BatchLimits {
     this.fullBatchesToGrow = FULL_BATCHES_AFTER_SILENCE;
   }
 
+  /**
+   * Refused for the rate: HTTP 429 or an error with this meaning. It is about the size only where single calls are taken meanwhile, each of them
+   * (docs/invariants.md, K9): else smaller batches would be more requests, and more refusals.
+   */
+  limited(batch: readonly EncodedCall[]): void {
+    if (batch.length === 1) {
+      this.singles.limited += 1;
+      return;
+    }
+    const { taken, limited } = this.singles;
+    if (this.limitedBatches === 0 || limited !== this.singlesBefore.limited) {
+      this.limitedBatches = 0;
+      this.singlesBefore = { taken, limited };
+    }
+    this.limitedBatches += 1;
+    if (this.limitedBatches < LIMITED_BATCHES || taken - this.singlesBefore.taken < SINGLES_MEANWHILE) return;
+    this.limitedBatches = 0;
+    this.refused(batch, false);
+  }
+
   accepted(batch: readonly EncodedCall[]): void {
+    if (batch.length === 1) this.singles.taken += 1;
+    else this.limitedBatches = 0;
     const isFull = batch.length === this.calls || bytesOf(batch) > this.bytes / 2;
     if (!isFull || !this.isLowered || ++this.fullBatches < this.fullBatchesToGrow) return;
     this.fullBatches = 0;
@@ -72,7 +111,7 @@ export class BatchLimits {
     return this.calls > 1;
   }
 
-  private get isLowered(): boolean {
+  get isLowered(): boolean {
     return this.calls < this.most.calls || this.bytes < this.most.bytes;
   }
 }

@@ -1,7 +1,7 @@
 import type { BatchLimits, EncodedCall } from './batch-limits.js';
 import { failed, type RpcFailure, type RpcReply } from './json-rpc.js';
 import type { BatchAnswer } from './json-rpc-round-trip.js';
-import { isCut, isSilence, wasTooSlow } from './silence.js';
+import { isCut, isRateLimit, isSilence, wasTooSlow } from './silence.js';
 
 /** How one endpoint is asked. */
 export interface Asking {
@@ -63,7 +63,8 @@ export class BatchedAsk {
     const silent = batch.filter((_, i) => isSilence(answer.replies[i]) || (isTooLarge && isCut(answer.replies[i])));
     const isAgain = silent.some(({ id }) => this.replies.has(id));
     for (const [i, { id }] of batch.entries()) this.answered(id, answer.replies[i]);
-    if (answer.replies.some((reply) => reply.kind === 'failed' && reply.failure.reason === 'connection'))
+    if (answer.replies.every(isRateLimit)) this.limited(batch);
+    else if (answer.replies.some((reply) => reply.kind === 'failed' && reply.failure.reason === 'connection'))
       await this.lost(batch);
     else if (silent.length === 0) limits.accepted(batch);
     else if (silent.length === batch.length) await this.silent(batch, isAgain);
@@ -71,6 +72,13 @@ export class BatchedAsk {
       if (isTooLarge) limits.silent(batch);
       this.divide(silent);
     }
+  }
+
+  /** Of smaller batches there are more: the first one that is refused for the rate ends the ask, so that a refusal makes no more requests. */
+  private limited(batch: readonly EncodedCall[]): void {
+    this.asking.limits.limited(batch);
+    if (!this.asking.limits.isLowered) return;
+    for (const { id } of this.waiting.splice(0).flat()) this.answered(id, failed(NOT_SENT_FOR_RATE));
   }
 
   /** The endpoint either processed nothing of the refused batch, or processes the same calls twice. */
@@ -160,4 +168,10 @@ const NOT_SENT: RpcFailure = {
   reason: 'unreachable',
   mayHaveArrived: false,
   message: 'not sent: the batch before it got no answer',
+};
+
+const NOT_SENT_FOR_RATE: RpcFailure = {
+  reason: 'rate_limited',
+  mayHaveArrived: false,
+  message: 'not sent: the batch before it was refused for the rate of requests',
 };

@@ -1,7 +1,7 @@
 import { assertOutsideTransaction } from '../../../../platform/database/transaction-scope.js';
 import type { NodeErrorClass } from '../../../../kernel/node-error-class.js';
 import { classifyNodeError } from '../../domain/node-error-table.js';
-import { BatchLimits, type BatchSize, type EncodedCall } from './batch-limits.js';
+import { BatchLimits, type BatchSize, type EncodedCall, SingleCalls } from './batch-limits.js';
 import { AtMost } from '../../../../platform/scheduling/at-most.js';
 import { BatchedAsk } from './batched-ask.js';
 import { EndpointUrl } from './endpoint-url.js';
@@ -65,6 +65,7 @@ export class JsonRpcEndpoint implements RpcEndpoint {
   private readonly estimates = new AtMost(ESTIMATES_AT_ONCE);
   /** By method. */
   private readonly limits = new Map<string, BatchLimits>();
+  private readonly singles = new SingleCalls();
   private lastId = 0;
   /** The last answer to `eth_chainId`, which its pool compares with the config. */
   private chain: unknown;
@@ -127,7 +128,7 @@ export class JsonRpcEndpoint implements RpcEndpoint {
   private limitsOf(method: string): BatchLimits {
     const known = this.limits.get(method);
     if (known) return known;
-    const limits = new BatchLimits(this.most);
+    const limits = new BatchLimits(this.most, this.singles);
     this.limits.set(method, limits);
     return limits;
   }

@@ -12,9 +12,17 @@ const OF_ANOTHER_KIND: ReadonlySet<RpcFailure['reason']> = new Set(['call_silent
 export function isSilence(reply: RpcReply | undefined): boolean {
   if (reply?.kind === 'error') return wasTooSlow(reply);
   if (reply?.kind !== 'failed') return false;
-  const { reason, mayHaveArrived, message, retryAfterMs } = reply.failure;
+  const { reason, mayHaveArrived, retryAfterMs } = reply.failure;
   if (!mayHaveArrived || OF_ANOTHER_KIND.has(reason) || retryAfterMs !== undefined) return false;
-  return classifyNodeError({ method: '', message }) !== 'rate_limited';
+  return !isRateLimit(reply);
+}
+
+/** The endpoint refused the call for the rate of requests, by HTTP 429 or in words. */
+export function isRateLimit(reply: RpcReply): boolean {
+  if (reply.kind === 'error') return classifyNodeError({ method: '', ...reply.error }) === 'rate_limited';
+  if (reply.kind !== 'failed') return false;
+  const { reason, message } = reply.failure;
+  return reason === 'rate_limited' || classifyNodeError({ method: '', message }) === 'rate_limited';
 }
 
 /** The call, or its batch, took longer than someone waits. A contract may revert with the same words. */
