@@ -30,3 +30,35 @@ it('an enum, or a union of what a number may be, is told by the name of the sche
     },
   });
 });
+
+it('an object inside of another one is told by the name of the schema that has it, and one with any fields is a JsonObject', () => {
+  const state = { type: 'object', properties: { a: STATE }, required: ['a'], additionalProperties: false };
+  const { components } = withNamedSchemas(
+    { components: {} },
+    {
+      Block: state,
+      Thing: {
+        properties: {
+          block: { ...state, type: ['object', 'null'], description: 'Null without one' },
+          same: state,
+          other: { ...state, properties: {} },
+          free: { type: ['object', 'null'], additionalProperties: true, example: { a: 1 } },
+          empty: { type: 'object' },
+        },
+      },
+    },
+  );
+  const [block, free] = ['Block', 'JsonObject'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  expect((components as { schemas: JsonObject }).schemas).toMatchObject({
+    Block: state,
+    Thing: {
+      properties: {
+        block: { anyOf: [block, { type: 'null' }], description: 'Null without one' },
+        same: block,
+        other: { ...state, properties: {} },
+        free: { anyOf: [free, { type: 'null' }], example: { a: 1 } },
+        empty: { type: 'object' },
+      },
+    },
+  });
+});

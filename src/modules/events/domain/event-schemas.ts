@@ -41,18 +41,17 @@ const TX: Fields = {
   nonce: orNull(number('The nonce of txHash'), 'without a txHash'),
   txHash: orNull(hash('The transaction on chain that the event is about'), 'while nothing was signed'),
 };
-const BLOCK = orNull(
-  object({ number: number('Number of the block'), hash: hash('Hash of the block') }, 'The block of txHash'),
-  'when the event is not about a block',
+const OF_BLOCK = object(
+  { number: number('Number of the block'), hash: hash('Hash of the block') },
+  'The block of txHash',
+);
+const BLOCK = orNull(OF_BLOCK, 'when the event is not about a block');
+const CONFIRMING = object(
+  { from: number('First block'), to: number('Last block'), hash: hash('Hash of the last block') },
+  'Blocks that confirm the transaction, as a range that begins with its own block or above the last one that was told',
 );
 const CONFIRMATIONS: Fields = {
-  confirmations: orNull(
-    object(
-      { from: number('First block'), to: number('Last block'), hash: hash('Hash of the last block') },
-      'Blocks that confirm the transaction, as a range that begins with its own block or above the last one that was told',
-    ),
-    'when there are none',
-  ),
+  confirmations: orNull(CONFIRMING, 'when there are none'),
   newFork: {
     type: 'boolean',
     description:
@@ -105,6 +104,8 @@ const RECEIPT = object(
   'What the receipt says',
 );
 export const BECOMES: JsonObject = { type: 'string', enum: ['FAILED', 'PENDING'] };
+/** What a generated client has one type for. */
+export const EVENT_OBJECTS = { EventBlock: OF_BLOCK, EventConfirmations: CONFIRMING, EventReceipt: RECEIPT };
 const ENDED: Fields = { block: BLOCK, ...CONFIRMATIONS, reason: REASON };
 
 const KINDS: Readonly<Record<PublicEventType, Kind>> = {
@@ -196,19 +197,26 @@ export interface EventSchema {
   readonly type: PublicEventType;
   readonly summary: string;
   readonly schema: JsonObject;
+  /** Of its field `data`. */
+  readonly data: JsonObject;
 }
 
 export const EVENT_SCHEMAS: readonly EventSchema[] = PUBLIC_EVENT_TYPES.map((type) => ({
   type,
   summary: KINDS[type].summary,
+  data: dataOf(type),
   schema: object(
     {
       id: text('Place in the log. The same event has the same id on every way', { pattern: '^[0-9]+-[0-9]+-[0-9]$' }),
       type: { type: 'string', const: type, description: 'What happened' },
       version: { type: 'integer', const: PUBLIC_EVENT_VERSION, description: 'Of the shape of data' },
       time: text('When it happened, by the clock of the database', { format: 'date-time' }),
-      data: object(KINDS[type].fields, 'What the event is about'),
+      data: dataOf(type),
     },
     KINDS[type].summary,
   ),
 }));
+
+function dataOf(type: PublicEventType): JsonObject {
+  return object(KINDS[type].fields, 'What the event is about');
+}

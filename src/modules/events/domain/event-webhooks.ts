@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.js';
 import { examplesOf, REORG_EXAMPLE } from './event-examples.js';
-import { BECOMES, EVENT_SCHEMAS, type EventSchema, PAUSE_SCOPE } from './event-schemas.js';
+import { BECOMES, EVENT_OBJECTS, EVENT_SCHEMAS, type EventSchema, PAUSE_SCOPE } from './event-schemas.js';
 
 const ORDER = `Events of one transaction come in the order in which they happened; \`id\` is the same on every way (webhook, stream, page).`;
 const FORKS =
@@ -27,11 +27,24 @@ export function eventDocument(): EventDocument {
     oneOf: references.map(([, $ref]) => ({ $ref })),
     discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) },
   };
-  const bodies = EVENT_SCHEMAS.map(({ type, schema }) => [nameOf(type), schema] as const);
+  const bodies = EVENT_SCHEMAS.flatMap(({ type, schema, data }) => [
+    [nameOf(type), withData(schema, { $ref: `#/components/schemas/${nameOf(type)}Data` })] as const,
+    [`${nameOf(type)}Data`, data] as const,
+  ]);
   return {
     webhooks: Object.fromEntries(EVENT_SCHEMAS.map((event) => [event.type, { post: operationOf(event) }])),
-    schemas: { ...Object.fromEntries(bodies), Event: event, TxRefusedBecomes: BECOMES, PauseScope: PAUSE_SCOPE },
+    schemas: {
+      ...Object.fromEntries(bodies),
+      ...EVENT_OBJECTS,
+      Event: event,
+      TxRefusedBecomes: BECOMES,
+      PauseScope: PAUSE_SCOPE,
+    },
   };
+}
+
+function withData(schema: JsonObject, data: JsonObject): JsonObject {
+  return { ...schema, properties: { ...(schema['properties'] as JsonObject), data } };
 }
 
 /** `tx.receipt_updated` is `TxReceiptUpdatedEvent`. */
