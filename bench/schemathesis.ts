@@ -14,8 +14,10 @@ export async function runSchemathesis(command: string, args: readonly string[], 
   const service = await Service.start({ databaseUrl: postgres.url, rpcUrl: anvil.url, config });
   const forget = atExit(() => service.signal('SIGKILL'));
   try {
-    const header = `Authorization: Bearer ${await service.firstKey()}`;
-    return await exitCodeOf(command, ['run', `${service.url}/docs-json`, '--header', header, ...args], cwd);
+    const key = await service.firstKey();
+    const header = `Authorization: Bearer ${key}`;
+    const all = ['run', `${service.url}/docs-json`, '--header', header, ...args];
+    return await exitCodeOf(command, all, { cwd, env: { ...process.env, KEY_IN_USE: key } });
   } finally {
     await service.stop();
     forget();
@@ -25,9 +27,13 @@ export async function runSchemathesis(command: string, args: readonly string[], 
   }
 }
 
-function exitCodeOf(command: string, args: readonly string[], cwd: string): Promise<number> {
+function exitCodeOf(
+  command: string,
+  args: readonly string[],
+  where: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, stdio: 'inherit' });
+    const child = spawn(command, args, { ...where, stdio: 'inherit' });
     atExit(() => void child.kill('SIGTERM'));
     child.once('error', reject).once('close', (code) => resolve(code ?? 1));
   });

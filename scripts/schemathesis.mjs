@@ -37,13 +37,13 @@ process.once('exit', () => rmSync(home, { recursive: true, force: true }));
 
 // The service is started as `node dist/main.js`, from here.
 process.chdir(ROOT);
-await ensureInstalled();
-await ensureBuilt();
 const command = pythonProgram(SCHEMATHESIS);
 if (command === null) {
   closeReport({ ...newReport(), absent: ['schemathesis: Python is missing here, or pip cannot install it'] });
   process.exit(0);
 }
+await ensureInstalled();
+await ensureBuilt();
 await import('../test/support/run-typescript.mjs');
 const { runSchemathesis } = await import('../bench/schemathesis.ts');
 writeFileSync(join(home, 'schemathesis.toml'), CONFIG);
