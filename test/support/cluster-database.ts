@@ -4,6 +4,9 @@ export interface LeaseRow {
   readonly owner: string;
   readonly token: bigint;
   readonly expired: boolean;
+  /** Milliseconds since 1970, by the clock of the database. */
+  readonly acquiredAt: number;
+  readonly expiresAt: number;
 }
 
 /** What the tests of a cluster read from its database, on connections of their own. */
@@ -25,11 +28,14 @@ export class ClusterDatabase {
   }
 
   async lease(signer: string): Promise<LeaseRow | null> {
-    const [row] = await this.query<{ owner_node: string; fencing_token: string; expired: boolean }>(
-      `SELECT owner_node, fencing_token, expires_at <= clock_timestamp() AS expired FROM signer_lease WHERE signer = $1`,
+    const [row] = await this.query<{ fencing_token: string } & Omit<LeaseRow, 'token'>>(
+      `SELECT owner_node AS owner, fencing_token, expires_at <= clock_timestamp() AS expired,
+              extract(epoch FROM acquired_at)::float8 * 1000 AS "acquiredAt",
+              extract(epoch FROM expires_at)::float8 * 1000 AS "expiresAt"
+         FROM signer_lease WHERE signer = $1`,
       [signer.toLowerCase()],
     );
-    return row ? { owner: row.owner_node, token: BigInt(row.fencing_token), expired: row.expired } : null;
+    return row ? { ...row, token: BigInt(row.fencing_token) } : null;
   }
 
   async countByState(requestIdPrefix = ''): Promise<Record<string, number>> {

@@ -35,7 +35,7 @@ export class BatchLimits {
   private turn = 0;
   /** Batches in a row that were refused for the rate, and what became of single calls before the first of them. */
   private limitedBatches = 0;
-  private singlesBefore = { ...new SingleCalls() };
+  private singlesBefore: Readonly<Pick<SingleCalls, 'taken' | 'limited'>> = new SingleCalls();
 
   constructor(
     private readonly most: BatchSize,
