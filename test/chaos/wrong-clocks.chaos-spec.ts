@@ -31,9 +31,11 @@ function clockError(place: number): number {
  * renew it too late, and then it is taken for a good reason.
  */
 async function expectNoTheft(signer: string, work: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  const over = work.finally(() => (isOver = true));
-  for (let seen = await cluster.database.lease(signer); !isOver; await sleep(20)) {
+  const progress = { isOver: false };
+  const over = work.finally(() => (progress.isOver = true));
+  let seen = await cluster.database.lease(signer);
+  while (!progress.isOver) {
+    await sleep(20);
     const now = await cluster.database.lease(signer);
     if (seen && now && now.token !== seen.token) expect(now.acquiredAt).toBeGreaterThan(seen.expiresAt);
     seen = now;
