@@ -1,6 +1,5 @@
 import { type Caller, mayUse, mayUseChain } from '../../kernel/caller.js';
 import { InvalidInput, NotFound } from '../../kernel/errors.js';
-
 import { type ChainId, chainIdOf, type Nonce, type SignerId } from '../../kernel/signer-id.js';
 import { unknownSigner } from '../../kernel/unknown-signer.js';
 import { clientAddress } from './client-address.js';
