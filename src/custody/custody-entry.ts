@@ -13,6 +13,8 @@ export interface CustodyKey {
   readonly reference: CustodyReference;
   /** What the key can sign; absent when that is everything. */
   readonly signs?: readonly SignableKind[];
+  /** Another process signs. The lanes of its signers have workers of their own, so that no others wait for it. */
+  readonly isRemote?: boolean;
   /** Signs in the given order. It may be slow and may fail: the caller has a time limit and checks each signature. */
   sign(items: readonly Signable[]): Promise<EcdsaSignature[]>;
 }
@@ -102,4 +104,11 @@ export abstract class CustodyEntry {
 
   /** Called once, at the start. The process does not start when it fails. */
   abstract keys(): Promise<readonly CustodyKey[]>;
+}
+
+/** Without a user and a password: fetch takes no such URL, and URLs are shown in more places than headers. */
+export function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
 }

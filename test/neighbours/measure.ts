@@ -19,6 +19,7 @@ const MOST_ROUNDS = 200;
 /** @param poison of the first actor, which has no items without it */
 export async function measure(database: SimDatabase, entry: Entry, poison: Poison | null): Promise<Figures> {
   const lab = new Neighbourhood(database);
+  lab.custody.isRemote = entry.of === 'custody';
   await lab.time.until(lab.open());
   if (!entry.begins) lab.begin();
   await entry.store(lab, actors(poison !== null));

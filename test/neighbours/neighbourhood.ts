@@ -6,6 +6,7 @@ import { Clock } from '../../src/kernel/clock.js';
 import { Unavailable } from '../../src/kernel/errors.js';
 import { NodeIdentity } from '../../src/kernel/node-identity.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
+import type { EcdsaSignature, Signable } from '../../src/kernel/signing.js';
 import { UnitOfWork } from '../../src/kernel/unit-of-work.js';
 import { AuthorizationsModule } from '../../src/modules/authorizations/authorizations.module.js';
 import { ChainModule } from '../../src/modules/chain/chain.module.js';
@@ -23,7 +24,13 @@ import { EventBell } from '../../src/modules/events/index.js';
 import { Pauses } from '../../src/platform/scheduling/pause.js';
 import { LanesModule } from '../../src/modules/lanes/lanes.module.js';
 import { LaneScheduler } from '../../src/modules/lanes/infrastructure/lane-scheduler.js';
-import { Custody, LeaseManager, SignerWorkers } from '../../src/modules/signers/index.js';
+import {
+  type CustodiedSigner,
+  Custody,
+  CustodyFailed,
+  type SignerRules,
+} from '../../src/modules/signers/domain/custody.js';
+import { LeaseManager, SignerWorkers } from '../../src/modules/signers/index.js';
 import { DeliverDue } from '../../src/modules/webhooks/application/deliver-due.js';
 import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
 import { LaneMemory } from '../../src/modules/ledger/index.js';
@@ -77,6 +84,47 @@ const SLOW_STATEMENT_MS = 500;
 const STATEMENT_TIMEOUT_MS = 5_000;
 /** Derived once. */
 const CUSTODY = await devCustody(ACTORS);
+/** As {@link CheckedCustody} has it. */
+const CUSTODY_TIMEOUT_MS = 10_000;
+const SLOW_CUSTODY_MS = 4_000;
+
+/** Where keys are remote, each is in a custody of its own, and that of the first actor may be poisoned. */
+class PoisonedCustody extends Custody {
+  isRemote = false;
+  poison: Poison | null = null;
+  private isOverdue = false;
+
+  constructor(private readonly time: VirtualTime) {
+    super();
+  }
+
+  signers(): readonly CustodiedSigner[] {
+    return CUSTODY.signers().map((custodied, n) => ({ ...custodied, ...(this.isRemote && { remote: `toy ${n}` }) }));
+  }
+
+  rules(): readonly SignerRules[] {
+    return CUSTODY.rules();
+  }
+
+  has(signer: SignerId): boolean {
+    return CUSTODY.has(signer);
+  }
+
+  assertSigns(): void {
+    // These custodies sign all.
+  }
+
+  async sign(signer: SignerId, items: readonly Signable[]): Promise<EcdsaSignature[]> {
+    const isPoor = signer.address === CUSTODY.signers()[0]?.signer.address;
+    if (isPoor && this.poison === 'slow') await this.time.sleep(SLOW_CUSTODY_MS);
+    if (isPoor && this.poison === 'hangs' && !this.isOverdue) {
+      await this.time.sleep(CUSTODY_TIMEOUT_MS);
+      this.isOverdue = true;
+    }
+    if (isPoor && (this.poison === 'hangs' || this.poison === 'refuses')) throw new CustodyFailed('sealed');
+    return CUSTODY.sign(signer, items);
+  }
+}
 
 /** The product's lanes, whose rests are virtual. */
 class VirtualLanes extends LaneScheduler {
@@ -127,6 +175,7 @@ export class Neighbourhood {
   readonly time: VirtualTime;
   readonly wire: PoisonedWire;
   readonly receivers: PoisonedReceivers;
+  readonly custody: PoisonedCustody;
   readonly log = new RecordingLog();
   /** Called before each leap of time. */
   passing: (ms: number) => Promise<void> = async () => undefined;
@@ -142,6 +191,7 @@ export class Neighbourhood {
     const addresses = (): string[] => this.signers.map(({ address }) => address);
     this.wire = new PoisonedWire(endpoint, this.time, addresses);
     this.receivers = new PoisonedReceivers(this.time);
+    this.custody = new PoisonedCustody(this.time);
     const still = new StillDatabase(this.time, database.source);
     this.still = still;
     const chains = this.chains();
@@ -162,7 +212,7 @@ export class Neighbourhood {
         [EventBell, new SilentEventBell()],
         [Doorbell, new SilentDoorbell()],
         [WebhookSender, this.receivers],
-        [Custody, CUSTODY],
+        [Custody, this.custody],
       ]),
     );
     this.lanes.sleep = this.time.sleep;
@@ -199,6 +249,10 @@ export class Neighbourhood {
   }
 
   async poisonedWith(poison: Poison): Promise<void> {
+    if (this.custody.isRemote) {
+      this.custody.poison = poison;
+      return;
+    }
     this.wire.poison = poison;
     this.receivers.poison = poison;
     const [poor] = this.signers;
@@ -217,6 +271,7 @@ export class Neighbourhood {
     this.still.isStopped = true;
     this.wire.poison = null;
     this.receivers.poison = null;
+    this.custody.poison = null;
   }
 
   /** Resolves when nothing is being done any more; the lanes end. */

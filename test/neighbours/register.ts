@@ -29,8 +29,8 @@ export interface Entry {
   /** One look at what is due, and how often it is made. */
   readonly round: (lab: Neighbourhood) => Promise<void>;
   readonly everyMs: number;
-  /** What is poisoned; the wire to the chain and the receivers if it is absent. */
-  readonly of?: 'database';
+  /** What is poisoned; the wire to the chain and the receivers if it is absent. Of a custody the keys are remote. */
+  readonly of?: 'database' | 'custody';
   /** The next round does not wait for the end of this one. */
   readonly overlaps?: true;
   /** The items of others that are not done. */
@@ -47,6 +47,8 @@ const txsLeft =
 const FIRST_SENDS = { why: 'the first batch of sends waits twice for 2 s', mostS: 5 };
 const OF_CHAIN: readonly Poison[] = ['hangs', 'refuses', 'malformed', 'slow'];
 
+const OF_CUSTODY: readonly Poison[] = ['hangs', 'refuses', 'slow'];
+
 export const REGISTER: readonly Entry[] = [
   {
     name: 'lanes: waiting txs',
@@ -55,6 +57,21 @@ export const REGISTER: readonly Entry[] = [
     actor: 'signer',
     poisons: ['hangs', 'refuses', 'reverts', 'unfunded', 'paused', 'malformed', 'slow'],
     others: '',
+    store: async (lab, some) => {
+      for (const actor of some) await waiting(lab, actor, { next_resubmit_at: 'due' });
+    },
+    round: (lab) => lab.lanes.tickNow(),
+    everyMs: 500,
+    left: txsLeft(`t.state <> 'IN_MEMPOOL'`),
+  },
+  {
+    name: 'lanes, by custody',
+    begins: true,
+    parts: ['LaneScheduler', 'SignerWorkers'],
+    actor: 'signer',
+    of: 'custody',
+    poisons: OF_CUSTODY,
+    others: 'a custody signs what it is given, or does not',
     store: async (lab, some) => {
       for (const actor of some) await waiting(lab, actor, { next_resubmit_at: 'due' });
     },
@@ -132,6 +149,25 @@ export const REGISTER: readonly Entry[] = [
     poisons: [...OF_CHAIN, 'unfunded', 'paused'],
     others: 'nothing is estimated',
     over: { hangs: FIRST_SENDS, slow: FIRST_SENDS },
+    store: async (lab, some) => {
+      for (const actor of some) await inFlight(lab, actor, {});
+      lab.chain.mineEmpty(10);
+      await lab.time.until(lab.follow());
+    },
+    round: (lab) => lab.get(BumpDue).execute(DEV_CHAIN),
+    everyMs: 1_000,
+    atOnce: true,
+    left: txsLeft(
+      `NOT EXISTS (SELECT FROM tx_attempt a WHERE a.tx_id = t.tx_id AND a.tx_hash NOT LIKE '0xfa0%' AND a.status <> 'SIGNED')`,
+    ),
+  },
+  {
+    name: 'bumps, by custody',
+    parts: ['BumpDue'],
+    actor: 'signer',
+    of: 'custody',
+    poisons: OF_CUSTODY,
+    others: 'a custody signs what it is given, or does not',
     store: async (lab, some) => {
       for (const actor of some) await inFlight(lab, actor, {});
       lab.chain.mineEmpty(10);

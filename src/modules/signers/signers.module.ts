@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { LockstepConfig } from '../../config/lockstep-config.js';
+import { Clock } from '../../kernel/clock.js';
 import { Log } from '../../platform/logging/log.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { Pauses } from '../../platform/scheduling/pause.js';
 import { LeaseManager } from './application/lease-manager.js';
 import { NodeLeases } from './application/node-leases.js';
 import { Router } from './application/router.js';
@@ -38,8 +41,9 @@ import { PgSignerPauses } from './infrastructure/pg-signer-pauses.js';
     { provide: SignerPauses, useClass: PgSignerPauses },
     {
       provide: Custody,
-      useFactory: (config: LockstepConfig, log: Log) => CheckedCustody.open(config, log),
-      inject: [LockstepConfig, Log],
+      useFactory: (config: LockstepConfig, metrics: Metrics, clock: Clock, { pause }: Pauses, log: Log) =>
+        CheckedCustody.open(config, { metrics, clock, pause, log }),
+      inject: [LockstepConfig, Metrics, Clock, Pauses, Log],
     },
   ],
   exports: [LeaseManager, Router, NodeRegistry, FencedUnitOfWork, NonceLedger, Custody, SignerPauses, SignerWorkers],

@@ -27,6 +27,13 @@ export const METRICS = {
     'mode',
   ),
   policy_held_total: counter('Times that daily amounts made a transaction wait, or would in a dry run', 'rule', 'mode'),
+  custody_seconds: histogram('Time until a custody had signed what a lane asked for', SHORT, 'custody'),
+  custody_signatures_total: counter('Signatures that a custody gave', 'custody'),
+  custody_errors_total: counter(
+    'Times that a custody gave no usable signatures: error, timeout, overdue (it owes an answer, and was not asked) or wrong_key',
+    'custody',
+    'reason',
+  ),
   tx_fee_capped_total: counter('Transactions that began to wait because a higher price would be above the fee caps'),
   worker_queue_latency_seconds: histogram(
     'Seconds from a doorbell ring or a poll to the start of the lane step',

@@ -1,20 +1,28 @@
 import { groupBy } from '../../kernel/group-by.js';
 
 /**
- * A fixed number of queues. A key always maps to the same queue, so tasks of one key run one after the other, in the order of their calls;
- * tasks of different queues run concurrently.
+ * A fixed number of queues for each group of keys. A key always maps to the same queue, so tasks of one key run one after the other, in the order
+ * of their calls; tasks of different queues run concurrently.
  */
 export class SerialWorkers {
-  private readonly tails: Promise<unknown>[];
+  private readonly tails: Promise<unknown>[] = [];
+  /** Their places, in the order in which they came. */
+  private readonly groups = new Map<string | null, number>();
   private unfinished = 0;
 
-  constructor(private readonly concurrency: number) {
+  /** @param groupOf keys whose tasks may take long have a group, so that no others wait for them */
+  constructor(
+    private readonly concurrency: number,
+    private readonly groupOf: (key: string) => string | null = () => null,
+  ) {
     if (!Number.isInteger(concurrency) || concurrency < 1) throw new RangeError('concurrency must be at least 1');
-    this.tails = Array.from({ length: concurrency }, () => Promise.resolve());
   }
 
   workerOf(key: string): number {
-    return fnv1a(key) % this.concurrency;
+    const group = this.groupOf(key);
+    let place = this.groups.get(group);
+    if (place === undefined) this.groups.set(group, (place = this.groups.size));
+    return place * this.concurrency + (fnv1a(key) % this.concurrency);
   }
 
   /** Tasks waiting and running. */

@@ -10,15 +10,19 @@ const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
 /**
  * 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the ten of a policy, four limits, what the tokens of an
- * issuer have, and the accounts of other nodes, which no default can know.
+ * issuer have, the accounts of other nodes, which no default can know, and five of the keys that files and other processes have.
  */
-const MOST_KEYS = 105;
+const MOST_KEYS = 110;
 /** Each is one `LISTEN`: for work, for news of events, and for news of keys. */
 const LISTENERS = 3;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */
 const EXAMPLES: ReadonlySet<string> = new Set([
   'server.opsPort',
   'chains[].signers[].addresses',
+  'chains[].signers[].file',
+  'chains[].signers[].password',
+  'chains[].signers[].url',
+  'chains[].signers[].publicKeys',
   'auth.jwt.issuer',
   'auth.jwt.audience',
   'auth.jwt.jwksUrl',

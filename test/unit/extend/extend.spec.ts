@@ -12,10 +12,10 @@ import { EventReader } from '../../../src/modules/events/index.js';
 import { CheckedCustody } from '../../../src/modules/signers/infrastructure/checked-custody.js';
 import { SINK_TYPES } from '../../../src/sinks/sink-types.js';
 import { aHash } from '../../support/builders.js';
+import { custodyTools } from '../../support/dev-custody.js';
 import { EmptyDatabase, startEmpty } from '../../support/empty-application.js';
 import { aPublicEvent } from '../../support/public-events.js';
 import { FeedLab } from '../broker/feed-lab.js';
-import { RecordingLog } from '../chain/chain-fixture.js';
 import { ToyCustody } from './toy-custody.js';
 import { CountEvents, ToyModule } from './toy-module.js';
 import { ToyBroker } from './toy-sink.js';
@@ -101,7 +101,7 @@ describe('a new wording of a node error', () => {
 describe('a new custody', () => {
   const open = async () => {
     const signers = [{ type: 'toy', seed: 'a toy' }];
-    const custody = await CheckedCustody.open(configWith({ chains: [{ ...CHAIN, signers }] }), new RecordingLog());
+    const custody = await CheckedCustody.open(configWith({ chains: [{ ...CHAIN, signers }] }), custodyTools());
     const [only] = custody.signers();
     if (only === undefined) throw new Error('the toy has no key');
     return { custody, signer: only.signer };

@@ -57,7 +57,7 @@ beforeEach(() => {
     metrics,
     log,
   );
-  const workers = new SignerWorkers(new WorkerConfig());
+  const workers = new SignerWorkers(new WorkerConfig(), new KeysOf([]));
   // Who else has a signer is not asked here.
   const nodes = {} as NodeRegistry;
   const work = new LeasedWork(workers, leases, nodes, new LaneMemory(clock), clock, log);

@@ -15,6 +15,7 @@ import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { until } from '../../support/until.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 
 const SIGNERS = Array.from({ length: 40 }, (_, n) => aSigner(n + 1));
 
@@ -90,7 +91,7 @@ function schedulerOf(step: FakeStep): LaneScheduler {
   return new LaneScheduler(
     step as unknown as LaneStep,
     { get: () => ({}) } as unknown as Chains,
-    new SignerWorkers(worker),
+    new SignerWorkers(worker, new KeysOf([])),
     { signersWithWork: async () => work } as unknown as TxQueue,
     { workSeen: () => undefined, held: () => ({}), heldOn: () => [], isOurs: () => true } as unknown as LeaseManager,
     { needsStep: () => false } as unknown as LaneMemory,

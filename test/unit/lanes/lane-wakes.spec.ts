@@ -16,6 +16,7 @@ import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { type SignerWork } from '../../../src/modules/ledger/domain/tx-queue.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;
 const SIGNERS = Array.from({ length: 20 }, (_, n) => aSigner(n + 1));
@@ -372,7 +373,7 @@ function lanesWith({ concurrency = 1, role = 'all' }: { concurrency?: number; ro
   return new PolledByHand(
     steps as unknown as LaneStep,
     { get: (chainId: ChainId) => ({ chainId }) } as unknown as Chains,
-    new SignerWorkers(worker),
+    new SignerWorkers(worker, new KeysOf([])),
     { signersWithWork: () => look('all'), signersInWork: () => look('in work') } as unknown as TxQueue,
     leases as unknown as LeaseManager,
     { needsStep: ({ signer }: { signer: SignerId }) => owing.has(signerKey(signer)) } as unknown as LaneMemory,

@@ -16,6 +16,7 @@ import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 
 interface Item {
   readonly signer: SignerId;
@@ -52,7 +53,7 @@ beforeEach(() => {
   };
   const nodes = fakeOf(NodeRegistry, { holderOf: async () => HOLDER });
   // One worker, so that all items share it.
-  const workers = new SignerWorkers(Object.assign(new WorkerConfig(), { concurrency: 1 }));
+  const workers = new SignerWorkers(Object.assign(new WorkerConfig(), { concurrency: 1 }), new KeysOf([]));
   work = new LeasedWork(workers, fakeOf(LeaseManager, leases), nodes, memory, clock, log);
 });
 

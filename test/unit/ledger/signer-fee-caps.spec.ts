@@ -5,6 +5,7 @@ import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { CheckedCustody } from '../../../src/modules/signers/infrastructure/checked-custody.js';
 import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { custodyTools } from '../../support/dev-custody.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { MemoryPolicies } from '../../support/fakes/memory-policies.js';
@@ -29,7 +30,7 @@ async function capsOf(fees: Record<string, string> | undefined, policy?: Record<
       },
     ],
   });
-  const custody = await CheckedCustody.open(config, new RecordingLog());
+  const custody = await CheckedCustody.open(config, custodyTools());
   const policies = new SignerPolicies(
     custody,
     new MemoryPolicies(),

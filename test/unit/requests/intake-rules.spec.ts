@@ -7,7 +7,11 @@ import { PayloadLimits } from '../../../src/modules/requests/application/payload
 import { PolicyGate } from '../../../src/modules/requests/application/policy-gate.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { IntakeRules } from '../../../src/modules/requests/application/intake-rules.js';
-import { aRequest, DEV_CHAIN } from '../../support/builders.js';
+import { type Address, parseHex } from '../../../src/kernel/hex.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import type { SignableKind } from '../../../src/kernel/signing.js';
+import { CannotSign } from '../../../src/modules/signers/index.js';
+import { aHash, anAddress, aRequest, DEV_CHAIN } from '../../support/builders.js';
 import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { NO_FEES, type TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
@@ -46,7 +50,14 @@ const intake = new IntakeRules(
       if (callback !== undefined) throw new Unprocessable('unknown_webhook', 'it is gone', 'name another');
     },
   }),
+  Object.assign(new KeysOf([]), {
+    assertSigns: ({ address }: SignerId, kind: SignableKind) => {
+      if (unsigned.get(address) === kind) throw new CannotSign('cannot_sign', 'not by this one', 'use another');
+    },
+  }),
 );
+/** What the custody of an account never signs. */
+const unsigned = new Map<Address, SignableKind>();
 
 /** How often it was asked whether the request was stored before. */
 let lookUps: number;
@@ -129,6 +140,29 @@ describe('a request is refused before it is stored', () => {
     const payload = { ...aRequest().payload, gasLimit: 1n };
     expect(await refusal(() => intake.assertAcceptable(aRequest({ payload }), isRepeated))).toMatchObject({
       code: 'gas_limit_too_low',
+    });
+  });
+
+  describe('when a custody never signs what it needs', () => {
+    const { signer, payload } = aRequest();
+    const [authority, target] = [anAddress(0xa), anAddress(0xb)];
+    const own = { signer: 'self', chainId: BigInt(DEV_CHAIN), address: target };
+    const signed = { chainId: 1n, address: target, nonce: 1n, r: parseHex('0x01'), s: parseHex('0x01'), yParity: 0 };
+    const ofOther = { authority, chainId: BigInt(DEV_CHAIN), address: target };
+    it.each<[string, Address, SignableKind, Partial<TxRequest['payload']>]>([
+      ['blobs', signer.address, 3, { blobHashes: [aHash(1)] }],
+      ['a transaction with authorizations', signer.address, 4, { authorizationList: [signed] as never }],
+      ['an authorization of its own', signer.address, 'authorization', { authorizationList: [own] as never }],
+      ['an authorization of another', authority, 'authorization', { authorizationList: [ofOther] as never }],
+    ])('%s', async (_what, address, kind, more) => {
+      const refused = () =>
+        refusal(() => intake.assertAcceptable(aRequest({ payload: { ...payload, ...more } }), isRepeated));
+      unsigned.set(address, kind);
+      expect(await refused()).toMatchObject({ code: 'cannot_sign' });
+      unsigned.clear();
+      unsigned.set(anAddress(0xc), kind);
+      expect(await refused()).toBeNull();
+      unsigned.clear();
     });
   });
 

@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { recoverAddress, Signature } from 'ethers';
 import { ChainConfig, LockstepConfig } from '../../../src/config/index.js';
 import {
@@ -16,7 +17,11 @@ import { parseAddress, parseHex } from '../../../src/kernel/hex.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { EcdsaSignature, Signable } from '../../../src/kernel/signing.js';
 import { CheckedCustody } from '../../../src/modules/signers/infrastructure/checked-custody.js';
+import type { Pause } from '../../../src/platform/scheduling/pause.js';
 import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { custodyTools } from '../../support/dev-custody.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+import { gate } from '../../support/gate.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 /** The first accounts of the phrase that every development chain has, and the key of the first. */
@@ -28,10 +33,18 @@ const ACCOUNTS = [
 const FIRST_KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 
 const log = new RecordingLog();
+const metrics = new FakeMetrics();
+/** Pauses that have not ended, with their milliseconds. */
+let pauses: { readonly ms: number; readonly end: () => void }[] = [];
+const pause: Pause = (ms) => new Promise((end) => pauses.push({ ms, end }));
+async function endPauses(ms: number): Promise<void> {
+  for (const each of pauses) if (each.ms === ms) each.end();
+  await nextTurn();
+}
 
 function custodyOf(...signers: CustodyEntry[]): Promise<CheckedCustody> {
   const chains = [DEV_CHAIN, DEV_CHAIN + 1].map((id) => Object.assign(new ChainConfig(), { id, signers }));
-  return CheckedCustody.open(Object.assign(new LockstepConfig(), { chains }), log);
+  return CheckedCustody.open(Object.assign(new LockstepConfig(), { chains }), custodyTools({ log, pause, metrics }));
 }
 const phrase = (count: number, path = "m/44'/60'/0'/0", words = DEV_MNEMONIC): MnemonicCustody =>
   Object.assign(new MnemonicCustody(), { phrase: words, count, path });
@@ -41,6 +54,10 @@ const OTHER_ACCOUNT = parseAddress('0x9858effd232b4033e47d90003d41ec34ecaeda94')
 const signerAt = (index: number, chainId = DEV_CHAIN): SignerId => ({
   chainId,
   address: ACCOUNTS[index] ?? aSigner().address,
+});
+
+beforeEach(() => {
+  pauses = [];
 });
 
 describe('keys of the config', () => {
@@ -175,6 +192,41 @@ describe('what a custody answers', () => {
     const cause = new Error('the vault is sealed');
     const custody = await open(() => Promise.reject(cause));
     await expect(custody.sign(signerAt(0), [item])).rejects.toMatchObject({ name: 'CustodyFailed', cause });
+  });
+
+  it('is not waited for twice while it hangs, and is asked again when its answer has come', async () => {
+    const hanging = gate();
+    let asked = 0;
+    const custody = await open(async (items) => {
+      asked += 1;
+      await hanging.opened;
+      return byKey(FIRST_KEY, items);
+    });
+    const first = expect(custody.sign(signerAt(0), [item])).rejects.toMatchObject({ name: 'CustodyFailed' });
+    await endPauses(10_000);
+    await first;
+    await expect(custody.sign(signerAt(0), [item])).rejects.toThrow('has not answered yet');
+    // Of another chain it is another entry.
+    const other = custody.sign(signerAt(0, DEV_CHAIN + 1), [item]);
+    expect(asked).toBe(2);
+    hanging.open();
+    await other;
+    await nextTurn();
+    expect(await custody.sign(signerAt(0), [item])).toHaveLength(1);
+    expect(metrics.counted('custody_errors_total')).toMatchObject({ 'toy timeout': 1, 'toy overdue': 1 });
+  });
+
+  it('is asked again after a minute, when its answer never comes', async () => {
+    let asked = 0;
+    const custody = await open((items) =>
+      ++asked === 1 ? new Promise(() => undefined) : Promise.resolve(byKey(FIRST_KEY, items)),
+    );
+    const first = expect(custody.sign(signerAt(0), [item])).rejects.toMatchObject({ name: 'CustodyFailed' });
+    await endPauses(10_000);
+    await first;
+    await expect(custody.sign(signerAt(0), [item])).rejects.toThrow('has not answered yet');
+    await endPauses(60_000);
+    expect(await custody.sign(signerAt(0), [item])).toHaveLength(1);
   });
 
   it('is asked for only what it says that it signs', async () => {

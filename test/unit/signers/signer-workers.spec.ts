@@ -2,17 +2,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { WorkerConfig } from '../../../src/config/index.js';
 import { SignerWorkers } from '../../../src/modules/signers/application/signer-workers.js';
-import { DEV_CHAIN } from '../../support/builders.js';
+import { signerKey } from '../../../src/kernel/signer-id.js';
+import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { type Gate, gate } from '../../support/gate.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;
 
+const worker = Object.assign(new WorkerConfig(), { concurrency: 1 });
 let workers: SignerWorkers;
 let held: Gate;
 
 beforeEach(() => {
   // One for each chain, so that all keys of a chain share it.
-  workers = new SignerWorkers(Object.assign(new WorkerConfig(), { concurrency: 1 }));
+  workers = new SignerWorkers(worker, new KeysOf([]));
   held = gate();
 });
 
@@ -37,8 +40,35 @@ describe('the workers of signers', () => {
     await Promise.all([hanging, other]);
   });
 
+  it('of a remote custody, which may hang, are its own: no signer of another custody waits for them', async () => {
+    const [slow, other, local] = [aSigner(1), aSigner(2), aSigner(3)];
+    const custody = Object.assign(new KeysOf([]), {
+      signers: () =>
+        [slow, other, local].map((signer, n) => ({
+          signer,
+          reference: { type: 'toy' },
+          ...(n < 2 && { remote: `toy ${n}` }),
+        })),
+    });
+    const { concurrency } = worker;
+    workers = new SignerWorkers(worker, custody);
+    const ofChain = workers.forChain(DEV_CHAIN);
+    const done: string[] = [];
+    const hanging = ofChain.run(signerKey(slow), () => held.opened);
+    const others = [other, local].map((signer) =>
+      ofChain.run(signerKey(signer), async () => void done.push(signerKey(signer))),
+    );
+    await Promise.all(others);
+    expect([concurrency, done]).toEqual([1, [other, local].map(signerKey)]);
+    held.open();
+    await hanging;
+    await workers.idle();
+  });
+
   it('are as many for each chain as the config says', () => {
-    const many = new SignerWorkers(Object.assign(new WorkerConfig(), { concurrency: 7 })).forChain(DEV_CHAIN);
+    const many = new SignerWorkers(Object.assign(new WorkerConfig(), { concurrency: 7 }), new KeysOf([])).forChain(
+      DEV_CHAIN,
+    );
     const used = new Set(Array.from({ length: 1_000 }, (_, n) => many.workerOf(`signer-${n}`)));
     expect([...used].sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });

@@ -3,6 +3,7 @@ import { IntakeConfig } from '../../../config/lockstep-config.js';
 import { InvalidInput, Unprocessable } from '../../../kernel/errors.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import { SignerFeeCaps, type TxRequest } from '../../ledger/index.js';
+import { Custody } from '../../signers/index.js';
 import { AssertCallback } from './assert-callback.js';
 import { PayloadLimits } from './payload-limits.js';
 import { PolicyGate } from './policy-gate.js';
@@ -17,6 +18,7 @@ export class IntakeRules {
     private readonly limits: PayloadLimits,
     private readonly policies: PolicyGate,
     private readonly callbacks: AssertCallback,
+    private readonly custody: Custody,
   ) {}
 
   /**
@@ -31,10 +33,11 @@ export class IntakeRules {
     });
   }
 
-  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap`, and those of {@link PayloadLimits} */
+  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap`, `cannot_sign`, and those of {@link PayloadLimits} */
   async assertPossible(request: Omit<TxRequest, 'requestHash'>): Promise<void> {
     assertMetadataFits(request.metadata, this.config.maxMetadataBytes);
     this.assertFees(request);
+    this.assertSigned(request);
     await this.limits.assertPossible(request);
   }
 
@@ -63,6 +66,20 @@ export class IntakeRules {
         `lower it, or raise fees.${limit} of the chain or the signer in the config`,
         { chainId: signer.chainId, cap: caps[limit].toString() },
       );
+    }
+  }
+
+  /** Other types than these depend on the prices of the chain. */
+  private assertSigned({
+    signer,
+    payload: { blobHashes, authorizationList },
+  }: Pick<TxRequest, 'signer' | 'payload'>): void {
+    if (blobHashes) this.custody.assertSigns(signer, 3);
+    if (authorizationList) this.custody.assertSigns(signer, 4);
+    for (const item of authorizationList ?? []) {
+      if ('r' in item) continue;
+      const address = 'authority' in item ? item.authority : signer.address;
+      this.custody.assertSigns({ chainId: signer.chainId, address }, 'authorization');
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Unprocessable } from '../../../kernel/errors.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
-import type { EcdsaSignature, Signable } from '../../../kernel/signing.js';
+import type { EcdsaSignature, Signable, SignableKind } from '../../../kernel/signing.js';
 
 /** Caps of one signer in the config: wei per gas, and per blob gas; absent where the signer has none of its own. */
 export interface SignerFees {
@@ -33,6 +33,8 @@ export interface CustodiedSigner {
   readonly signer: SignerId;
   /** Where the key is kept, for operators. It never contains the key. */
   readonly reference: { readonly type: string; readonly path?: string };
+  /** The entry of the config; only where another process signs for its accounts. */
+  readonly remote?: string;
 }
 
 /** The custody gave no usable signature: it failed, took too long, or signed with another key. A later try may succeed. */
@@ -49,6 +51,11 @@ export abstract class Custody {
   /** Of all signers that the config names. */
   abstract rules(): readonly SignerRules[];
   abstract has(signer: SignerId): boolean;
+  /**
+   * A signer whose key another node has is not judged here.
+   * @throws CannotSign
+   */
+  abstract assertSigns(signer: SignerId, kind: SignableKind): void;
   /**
    * Signs in the given order. Each signature is checked: it is one of the signer's key.
    * @throws CustodyFailed
