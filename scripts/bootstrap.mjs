@@ -13,7 +13,15 @@ const NODE_NEEDED = [20, 19];
 const INSTALLED = join(ROOT, 'node_modules', '.lockstep-lock-hash');
 const BUILT = join(ROOT, 'dist', '.lockstep-source-hash');
 /** Everything that decides what the build makes. */
-const SOURCES = ['src', 'package-lock.json', 'package.json', '.swcrc', 'nest-cli.json', 'tsconfig.json'];
+const SOURCES = [
+  'src',
+  'package-lock.json',
+  'package.json',
+  '.swcrc',
+  'nest-cli.json',
+  'tsconfig.json',
+  'scripts/bundle.mjs',
+];
 
 /**
  * Installs when node_modules is missing or does not hold what the lock file says. Not with `npm ci`: that one refuses a
@@ -34,11 +42,14 @@ export async function ensureInstalled() {
   writeFileSync(INSTALLED, wanted);
 }
 
-/** `nest build` when dist is missing or was made from other sources. */
+/** `npm run build` when dist is missing or was made from other sources. */
 export async function ensureBuilt() {
   const wanted = hashOf(SOURCES);
   if (readIfThere(BUILT) === wanted && existsSync(join(ROOT, 'dist', 'main.js'))) return;
-  await step('Building', () => run(process.execPath, [bin('@nestjs/cli', 'bin/nest.js'), 'build']));
+  await step('Building', async () => {
+    await run(process.execPath, [bin('@nestjs/cli', 'bin/nest.js'), 'build']);
+    await run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs')]);
+  });
   writeFileSync(BUILT, wanted);
 }
 

@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runMigrations } from '../platform/database/migrations.js';
-import { describeSchema, recordSchema, SCHEMA_FILE } from '../platform/database/schema-dump.js';
+import { runMigrations, SCHEMA_FILE } from '../platform/database/migrations.js';
+import { describeSchema, recordSchema } from '../platform/database/schema-dump.js';
 import { startPostgres } from './embedded-postgres.js';
 import { removeCluster } from './postgres-home.js';
 

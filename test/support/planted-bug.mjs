@@ -1,14 +1,15 @@
+import { register } from 'node:module';
+
 /**
- * The built app with one protection taken away: NODE_OPTIONS=--import=<this file> and PLANTED_BUG=<name>. It changes compiled
- * classes before the app is put together; what is not found there any more ends the process, so that no bug goes unplanted.
+ * The built app with one protection taken away: NODE_OPTIONS=--import=<this file> and PLANTED_BUG=<name>. A last line of the bundle hands over
+ * its classes, which are changed before the app is put together; what is not found there any more ends the process, so that no bug goes unplanted.
  */
-const DIST = new URL('../../dist/modules/', import.meta.url);
+register('./planted-bug-hooks.mjs', import.meta.url);
 
 /** @returns what stood there before */
-async function replace(file, name, method, substitute) {
-  const { [name]: Class } = await import(new URL(file, DIST).href);
-  const original = Class?.prototype?.[method];
-  if (typeof original !== 'function') throw new Error(`${file} has no ${name}.${method} to take away`);
+function replace(Class, method, substitute) {
+  const original = Class.prototype[method];
+  if (typeof original !== 'function') throw new Error(`${Class.name} has no ${method} to take away`);
   Class.prototype[method] = substitute;
   return original;
 }
@@ -17,18 +18,16 @@ const key = ({ chainId, address }) => `${chainId}:${address}`;
 
 const BUGS = {
   /** Believes whoever says that it holds a lease. */
-  'no-fence': () =>
-    replace('signers/infrastructure/pg-fenced-unit-of-work.js', 'PgFencedUnitOfWork', 'lockAll', async () => []),
+  'no-fence': ({ PgFencedUnitOfWork }) => replace(PgFencedUnitOfWork, 'lockAll', async () => []),
 
   /** Knows the next nonce by heart, and takes slots whatever they are. */
-  async 'cursor-in-memory'() {
-    const file = 'signers/infrastructure/pg-nonce-ledger.js';
+  'cursor-in-memory'({ PgNonceLedger }) {
     const cursors = new Map();
-    const read = await replace(file, 'PgNonceLedger', 'read', async function (...asked) {
+    const read = replace(PgNonceLedger, 'read', async function (...asked) {
       const states = await read.apply(this, asked);
       return states.map((state) => ({ ...state, cursor: cursors.get(key(state.signer)) ?? state.cursor }));
     });
-    await replace(file, 'PgNonceLedger', 'hold', async (fence, slots, moves) => {
+    replace(PgNonceLedger, 'hold', async (fence, slots, moves) => {
       for (const { signer, nonce, txId } of slots)
         await fence.tx.query(
           {
@@ -43,8 +42,8 @@ const BUGS = {
   },
 
   /** Requeues every payload without a known outcome and calls its slot used, so that no fill outbids what may be out. */
-  'requeueing-recovery': () =>
-    replace('lanes/application/resume-lanes.js', 'RecoverLane', 'execute', async function (_chain, leases) {
+  'requeueing-recovery': ({ RecoverLane }) =>
+    replace(RecoverLane, 'execute', async function (_chain, leases) {
       await this.sign.write.unitOfWork.run(leases, 'requeue', async (fence) => {
         for (const { signer } of leases)
           await fence.tx.query(
@@ -62,5 +61,7 @@ const BUGS = {
 
 const plant = BUGS[process.env['PLANTED_BUG'] ?? ''];
 if (plant === undefined) throw new Error('PLANTED_BUG names no bug');
-await plant();
-process.stdout.write(`${JSON.stringify({ level: 'warn', msg: 'bug planted', bug: process.env['PLANTED_BUG'] })}\n`);
+globalThis.plantBug = (classes) => {
+  plant(classes);
+  process.stdout.write(`${JSON.stringify({ level: 'warn', msg: 'bug planted', bug: process.env['PLANTED_BUG'] })}\n`);
+};

@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { InvariantViolation, Unavailable, Unprocessable } from '../../kernel/errors.js';
 import type { Database } from './database.js';
 import { sqlState } from './database-errors.js';
 import { DURABLE_POOL } from './durable-commits.js';
 
-const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '../../../migrations');
+/** By a name of package.json (`imports`): this code is in `src/`, and in the bundles of `dist/`. */
+export const SCHEMA_FILE = createRequire(import.meta.url).resolve('#migrations/schema.txt');
+const DIRECTORY = dirname(SCHEMA_FILE);
 const APPLIED = { name: 'migrations_applied', text: `SELECT name FROM migrations` };
 /** Any fixed number: nodes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_250_315;

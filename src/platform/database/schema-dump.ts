@@ -1,10 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { DataSource } from 'typeorm';
-
-/** CI compares this file with the schema that the migrations make. */
-export const SCHEMA_FILE = join(dirname(fileURLToPath(import.meta.url)), '../../../migrations/schema.txt');
+import { SCHEMA_FILE } from './migrations.js';
 
 /** One row per fact about the schema, in a fixed order, so that a change of the schema is a readable diff. */
 const FACTS = `
