@@ -27,7 +27,7 @@ const TRANSIENT = [
   '25P03', // idle_in_transaction_session_timeout
 ];
 const BROKEN_CONNECTION =
-  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed/;
+  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed/;
 
 /** Turns temporary errors into {@link DatabaseUnavailable}; unique and check violations stay as they are. */
 export function translateDatabaseError(error: unknown): unknown {

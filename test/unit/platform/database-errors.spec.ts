@@ -35,6 +35,7 @@ describe('an error of the database', () => {
   it.each([
     'Connection terminated unexpectedly',
     'timeout exceeded when trying to connect',
+    'timeout expired',
     'Client was closed and is not queryable',
   ])('without a code may pass by itself: %s', (message) => {
     expect(translateDatabaseError(new Error(message))).toBeInstanceOf(Unavailable);
