@@ -15,8 +15,11 @@ export interface CustodyKey {
   readonly signs?: readonly SignableKind[];
   /** Another process signs. The lanes of its signers have workers of their own, so that no others wait for it. */
   readonly isRemote?: boolean;
-  /** Signs in the given order. It may be slow and may fail: the caller has a time limit and checks each signature. */
-  sign(items: readonly Signable[]): Promise<EcdsaSignature[]>;
+  /**
+   * Signs in the given order. It may be slow and may fail: the caller has a time limit and checks each signature.
+   * @param late aborted when the caller waits no more
+   */
+  sign(items: readonly Signable[], late?: AbortSignal): Promise<EcdsaSignature[]>;
 }
 
 /** Lower prices than `chains[].fees` for the transactions of one signer; a key that is left out is that of the chain. */

@@ -197,14 +197,17 @@ describe('what a custody answers', () => {
   it('is not waited for twice while it hangs, and is asked again when its answer has come', async () => {
     const hanging = gate();
     let asked = 0;
-    const custody = await open(async (items) => {
+    const late: (AbortSignal | undefined)[] = [];
+    const custody = await open(async (items, signal) => {
       asked += 1;
+      late.push(signal);
       await hanging.opened;
       return byKey(FIRST_KEY, items);
     });
     const first = expect(custody.sign(signerAt(0), [item])).rejects.toMatchObject({ name: 'CustodyFailed' });
     await endPauses(10_000);
     await first;
+    expect(late.map((signal) => signal?.aborted)).toEqual([true]);
     await expect(custody.sign(signerAt(0), [item])).rejects.toThrow('has not answered yet');
     // Of another chain it is another entry.
     const other = custody.sign(signerAt(0, DEV_CHAIN + 1), [item]);

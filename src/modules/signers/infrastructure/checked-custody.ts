@@ -108,11 +108,13 @@ export class CheckedCustody extends Custody {
     const { clock, metrics, pause } = this.tools;
     const custody = key.reference.type;
     const begunMs = clock.monotonicMs();
-    const work = key.sign(items);
+    const late = new AbortController();
+    const work = key.sign(items, late.signal);
     const signatures = await answeredWithin(pause, TIME_LIMIT_MS, work).catch((cause: unknown) => {
       throw this.failed(key, 'error', 'the custody of the signer does not sign', cause);
     });
     if (signatures === undefined) {
+      late.abort();
       this.isOwed(health, work);
       throw this.failed(key, 'timeout', `the custody of the signer has not answered in ${TIME_LIMIT_MS} ms`);
     }
