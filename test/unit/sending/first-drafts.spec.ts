@@ -89,8 +89,14 @@ describe('the first draft of a fill', () => {
     expect(priced).toMatchObject([[CAPS_OF_SIGNER, { fees: NO_FEES }]]);
   });
 
+  it('has one price where it has to outbid one: the cap of tips is no cap of that', async () => {
+    [before, price] = [[anOlder({ type: 0 })], { maxFeePerGas: 9n, maxPriorityFeePerGas: 9n }];
+    expect(await draftOf('fill')).toMatchObject({ kind: 'fill', type: 0 });
+    expect(priced).toMatchObject([[CAPS_OF_SIGNER, { fees: { gasPrice: 9n } }]]);
+  });
+
   it('has a blob where it has to outbid blobs', async () => {
-    [before, price] = [[anOlder()], { maxFeePerGas: 9n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 4n }];
+    [before, price] = [[anOlder({ type: 3 })], { maxFeePerGas: 9n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 4n }];
     expect(await draftOf('fill')).toMatchObject({ kind: 'fill', type: 3, blobHashes: [expect.any(String)] });
     expect(priced).toMatchObject([
       [CAPS_OF_SIGNER, { fees: { maxFeePerBlobGas: 4n }, payload: { blobHashes: expect.any(Array) } }],

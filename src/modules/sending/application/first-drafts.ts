@@ -4,8 +4,8 @@ import type { FeeQuote } from '../../chain/index.js';
 import { type Attempt, AttemptRepository, type RequestedTx } from '../../ledger/index.js';
 import { slotKey } from '../../signers/index.js';
 import { bindingFor, highestFees } from '../domain/fee-bump.js';
-import { atMarket } from '../domain/fee-policy.js';
-import { noOpType, txTypeOf } from '../domain/tx-type.js';
+import { atMarket, hasOnePrice } from '../domain/fee-policy.js';
+import { noOpType, txTypeOf, typeOfSlot } from '../domain/tx-type.js';
 import type { AttemptDraft } from './attempt-signer.js';
 import { gasLimitOf, noOpDraft, payloadDraft } from './drafts.js';
 import { FeeRules } from './fee-rules.js';
@@ -47,16 +47,17 @@ export class FirstDrafts {
 
   /**
    * A payload that had the nonce may be out still, although it has another one by now, or has failed: a reorg freed the nonce, or the database
-   * lost commits. A fill at a lower price would be refused by the pools that have it, and it would be executed twice. With a fee for blobs the fill has to outbid
-   * blobs, which only blobs replace.
+   * lost commits. A fill at a lower price would be refused by the pools that have it, and it would be executed twice. The fill is of the type of what is
+   * out: only blobs replace blobs, and the cap of tips would hold a fill below a gas price.
    */
   private fill({ tx, request }: RequestedTx, quote: FeeQuote, rivals: readonly Attempt[]): AttemptDraft {
     const gasLimit = gasLimitOf({ tx });
     const out = bindingFor(null, rivals, quote.blockNumber);
     // Null where the caps do not allow the price.
     const above = highestFees(out) ? this.fees.noOp(tx.signer, quote, out, gasLimit) : null;
-    const type = noOpType(above?.maxFeePerBlobGas === undefined ? null : 3, quote);
-    const priced = { ...atMarket(request.speed, type), fees: { ...request.fees, ...above } };
+    const type = noOpType(above === null ? null : typeOfSlot(out), quote);
+    const fees = above !== null && hasOnePrice(type) ? { gasPrice: above.maxFeePerGas } : above;
+    const priced = { ...atMarket(request.speed, type), fees: { ...request.fees, ...fees } };
     const fill = { signer: tx.signer, request: priced, gasLimit };
     return noOpDraft(
       tx,
