@@ -1,4 +1,12 @@
-const SECRET_KEYS: ReadonlySet<string> = new Set(['key', 'phrase', 'privatekey', 'url', 'rpcurls', 'authorization']);
+const SECRET_KEYS: ReadonlySet<string> = new Set([
+  'key',
+  'phrase',
+  'password',
+  'privatekey',
+  'url',
+  'rpcurls',
+  'authorization',
+]);
 const REDACTED = '[redacted]';
 /** Deeper than every value that we log on purpose; limits the size of a library's request objects in the log. */
 const MAX_DEPTH = 6;

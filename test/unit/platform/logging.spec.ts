@@ -38,10 +38,16 @@ describe('a log line', () => {
     log.warn('config', {
       key: secret,
       Authorization: secret,
-      chains: [{ rpcUrls: [secret], signers: [{ privateKey: secret, phrase: secret }], database: { url: secret } }],
+      chains: [
+        {
+          rpcUrls: [secret],
+          signers: [{ privateKey: secret, phrase: secret, password: secret }],
+          database: { url: secret },
+        },
+      ],
     });
     expect(JSON.stringify(lines)).not.toContain(secret);
-    expect(JSON.stringify(lines).match(/\[redacted\]/g)).toHaveLength(6);
+    expect(JSON.stringify(lines).match(/\[redacted\]/g)).toHaveLength(7);
   });
 
   it('survives cycles and huge values', () => {
