@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ANYONE } from '../../src/kernel/caller.js';
+import { ANYONE, type Viewer } from '../../src/kernel/caller.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
 import { FundsRepository } from '../../src/modules/ledger/index.js';
 import { FindNonce } from '../../src/modules/ops/application/find-nonce.js';
 import { ListNonces } from '../../src/modules/ops/application/list-nonces.js';
@@ -94,6 +95,22 @@ describe('the nonces of a signer', () => {
       await lab.node.get(Database).query({ name: `grant_${one.length}`, text: one }, []);
     await lab.mine();
     expect((await find(1n)).slot).toMatchObject({ use: 'authorization', txId, txHash: null, onChain: null });
+  });
+
+  it('name no tx of a signer that the key may not use, for which they were signed away', async () => {
+    const txId = await lab.sent(1);
+    const authority = aSigner(98);
+    const text = `
+      INSERT INTO tx_authorization (grant_id, tx_id, chain_id, authority, nonce, granted_at) VALUES ('${GRANT}', '${txId}', ${authority.chainId}, '${authority.address}', 1, now());
+      INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, tx_id, fencing_token) VALUES (${authority.chainId}, '${authority.address}', 1, 'HELD', '${GRANT}', 1)`;
+    for (const one of text.split(';'))
+      await lab.node.get(Database).query({ name: `limited_${one.length}`, text: one }, []);
+    const slots = new PgSlotQueries(lab.node.get(ReadDatabase));
+    const limitedTo = (...signers: SignerId[]) => ({ ...ANYONE, only: { signers, chainIds: null } });
+    const seen = (viewer: Viewer) => slots.find(authority, 1n, viewer);
+    expect(await seen(limitedTo(authority))).toMatchObject({ use: 'authorization', txId: null });
+    expect(await seen(limitedTo(authority, lab.node.signer()))).toMatchObject({ use: 'authorization', txId });
+    expect(await seen(ANYONE)).toMatchObject({ txId });
   });
 
   it('come in pages, also those of one status, which look through a thousand', async () => {

@@ -47,6 +47,16 @@ describe('where a sequence stands', () => {
     expect(floors).toEqual([0n, 0n]);
   });
 
+  it('is told without a count that is no nonce of the books, which the database could not even compare', async () => {
+    chain.transactionCounts = async (_accounts, tag) => [tag === 'latest' ? 2n ** 63n : 8n];
+    expect(await standing({ next: 9n, lowest: null }).of(SIGNER)).toEqual({ cursor: 9n, chain: null, missing: null });
+    chain.transactionCounts = async (_accounts, tag) => [tag === 'latest' ? 2n ** 63n - 1n : 2n ** 64n];
+    expect(await standing({ next: 9n, lowest: null }).of(SIGNER)).toEqual({ cursor: 9n, chain: null, missing: null });
+    chain.transactionCounts = async () => [2n ** 63n - 1n];
+    expect((await standing({ next: 9n, lowest: null }).of(SIGNER)).chain).toMatchObject({ latest: 2n ** 63n - 1n });
+    expect(floors).toEqual([0n, 0n, 2n ** 63n - 1n]);
+  });
+
   it('is not told of an address that is no signer', async () => {
     isKnown = false;
     await expect(standing({ next: null, lowest: null }).of(SIGNER)).rejects.toMatchObject({ code: 'unknown_signer' });

@@ -4,7 +4,7 @@ import { unknownSigner } from '../../../kernel/unknown-signer.js';
 import { Chains } from '../../chain/index.js';
 import { FundsRepository } from '../../ledger/index.js';
 import { inTime } from './in-time.js';
-import { SlotQueries } from './slot-queries.js';
+import { HIGHEST_NONCE, SlotQueries } from './slot-queries.js';
 
 /** Where the sequence of a signer stands. */
 export interface SequenceView {
@@ -41,6 +41,11 @@ export class NonceStanding {
       chain.transactionCounts([address], 'latest'),
       chain.transactionCounts([address], 'pending'),
     ]);
-    return latest === undefined || pending === undefined ? null : { latest, pending };
+    return isNonce(latest) && isNonce(pending) ? { latest, pending } : null;
   }
+}
+
+/** Endpoints may say anything, also what no column of a nonce can hold. */
+function isNonce(count: bigint | undefined): count is Nonce {
+  return count !== undefined && count <= HIGHEST_NONCE;
 }

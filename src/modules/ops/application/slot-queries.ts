@@ -3,6 +3,9 @@ import type { Hash } from '../../../kernel/hex.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import type { Attempt, TxState } from '../../ledger/index.js';
 
+/** That the database can hold. */
+export const HIGHEST_NONCE: Nonce = 2n ** 63n - 1n;
+
 export const SLOT_STATUSES = ['HELD', 'CONSUMED', 'RELEASED'] as const;
 export type SlotStatus = (typeof SLOT_STATUSES)[number];
 
@@ -24,7 +27,7 @@ export interface SlotView {
   readonly nonce: Nonce;
   readonly status: SlotStatus;
   readonly use: SlotUse;
-  /** Of the tx that has it; null when nobody has it, or a tx of another account. */
+  /** Of the tx that has it; null when nobody has it, or a tx that the viewer may not see. */
   readonly txId: string | null;
   /** Of that tx, whosever it is. */
   readonly state: TxState | null;

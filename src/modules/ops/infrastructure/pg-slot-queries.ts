@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { Viewer } from '../../../kernel/caller.js';
-import { parseHash } from '../../../kernel/hex.js';
+import { mayUse, type Viewer } from '../../../kernel/caller.js';
+import { parseAddress, parseHash } from '../../../kernel/hex.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
 import type { Attempt, TxState } from '../../ledger/index.js';
 import {
+  HIGHEST_NONCE,
   type SlotAttempt,
   type SlotFilter,
   SlotQueries,
@@ -17,8 +18,6 @@ import {
 const MOST_SCANNED = 1_000;
 /** More than a slot can have, with bumps for years. */
 const MOST_ATTEMPTS = 1_000;
-/** Above every nonce. */
-const NO_END = 2n ** 63n - 1n;
 
 const CURSOR = {
   name: 'ops_nonce_cursor',
@@ -31,7 +30,7 @@ const CURSOR = {
 const SLOTS = {
   name: 'ops_nonce_slots',
   text: `
-    SELECT s.nonce, s.status, s.tx_hash AS used_by, s.updated_at, s.tx_id IS NULL AS is_unheld, g.grant_id IS NOT NULL AS is_authorization, t.kind, t.state,
+    SELECT s.nonce, s.status, s.tx_hash AS used_by, s.updated_at, s.tx_id IS NULL AS is_unheld, g.grant_id IS NOT NULL AS is_authorization, t.kind, t.state, t.signer AS tx_signer,
            CASE WHEN t.account_id = $3 THEN t.tx_id END AS tx_id, CASE WHEN t.account_id = $3 AND g.grant_id IS NULL THEN t.tx_hash END AS newest_hash,
            t.receipt ->> 'txHash' AS mined_hash, t.block_number, t.block_hash,
            s.status = 'RELEASED' AND EXISTS (SELECT FROM signer_nonce_allocation h
@@ -61,6 +60,7 @@ interface SlotRow {
   is_gap: boolean;
   kind: 'payload' | 'fill' | null;
   state: TxState | null;
+  tx_signer: string | null;
   tx_id: string | null;
   newest_hash: string | null;
   mined_hash: string | null;
@@ -94,7 +94,7 @@ export class PgSlotQueries extends SlotQueries {
 
   async list(
     signer: SignerId,
-    { status, below = NO_END, limit }: SlotFilter,
+    { status, below = HIGHEST_NONCE, limit }: SlotFilter,
     viewer: Viewer,
   ): Promise<{ readonly items: readonly SlotView[]; readonly nextBelow: Nonce | null }> {
     const most = status === undefined ? limit + 1 : MOST_SCANNED;
@@ -122,14 +122,14 @@ export class PgSlotQueries extends SlotQueries {
     }));
   }
 
-  private async slots(
-    { chainId, address }: SignerId,
-    { account }: Viewer,
-    below: Nonce,
-    most: number,
-  ): Promise<SlotView[]> {
-    const { rows } = await this.database.query<SlotRow>(SLOTS, [chainId, address, account, below, most]);
-    return rows.map(toView);
+  private async slots({ chainId, address }: SignerId, viewer: Viewer, below: Nonce, most: number): Promise<SlotView[]> {
+    const { rows } = await this.database.query<SlotRow>(SLOTS, [chainId, address, viewer.account, below, most]);
+    // A nonce may be signed away for a tx of another signer, of the same chain.
+    const mayName = (signer: string): boolean => mayUse(viewer, { chainId, address: parseAddress(signer) });
+    return rows.map((row) => {
+      const view = toView(row);
+      return row.tx_signer === null || mayName(row.tx_signer) ? view : { ...view, txId: null };
+    });
   }
 }
 

@@ -70,7 +70,8 @@ export class NonceDto {
     type: String,
     nullable: true,
     example: TX_ID,
-    description: 'The transaction that has it; null for one of another account',
+    description:
+      'The transaction that has it; null for one of another account, or of a signer that the key may not use',
   })
   txId!: string | null;
   @ApiProperty({ enum: TX_STATES, enumName: 'TxState', nullable: true, example: 'IN_MEMPOOL' }) state!: string | null;
