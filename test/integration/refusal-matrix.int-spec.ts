@@ -47,7 +47,8 @@ afterEach(async () => {
 async function startNode(times: number): Promise<void> {
   const limits = times === FOR_EVER ? { maxRefusals: 2, maxRefusalsInDoubt: 4 } : {};
   // On a busy machine a step over all classes may take longer than a short lease: then its sends would be in doubt.
-  const config = { worker: { concurrency: 1 }, lease: { duration: '10m' } };
+  // What is not mined is bumped in each round of three blocks.
+  const config = { worker: { concurrency: 1 }, lease: { duration: '10m' }, resubmit: { bumpAfterBlocks: 2 } };
   const signers = [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: NODE_ERROR_CLASSES.length }];
   node = await TestNode.start(database.url, chain, { ...config, signers }, ({ resubmit }) =>
     Object.assign(resubmit, limits),
@@ -112,6 +113,7 @@ async function live(signers: readonly SignerId[]): Promise<void> {
   chain.mine();
   chain.mineEmpty(2);
   await node.follow();
+  await node.bump();
 }
 
 describe.each(STARTS)('answers of every class, %s', (start) => {

@@ -101,12 +101,24 @@ describe('the draft of a bump', () => {
 });
 
 describe('the price of a bump', () => {
-  it('is none while nodes refuse as too dear what a pool had, unless a client asks for one', async () => {
-    const refused = { errorClass: 'fee_overflow' as const };
-    const bump = { ...refused, status: 'REJECTED' as const, fees: fees(9n, 1n) };
-    expect(await feesOf([refused, bump])).toBe('not_possible');
-    expect(await feesOf([refused, bump], {}, { force: true })).toEqual(ONCE);
-    expect(await feesOf([{}, bump])).toEqual(ONCE);
+  it.each(['fee_overflow', 'tip_above_fee_cap'] as const)(
+    'is none while nodes refuse with %s what a pool had, which no higher price mends, unless a client asks for one',
+    async (errorClass) => {
+      const refused = { errorClass };
+      const bump = { ...refused, status: 'REJECTED' as const, fees: fees(9n, 1n) };
+      expect(await feesOf([refused, bump])).toBe('not_possible');
+      expect(await feesOf([refused, bump], {}, { force: true })).toEqual(ONCE);
+      expect(await feesOf([{}, bump])).toEqual(ONCE);
+    },
+  );
+
+  it('of a no-op does not depend on why nodes refuse the payload that it competes with', async () => {
+    const payload = { errorClass: 'fee_overflow' as const };
+    const noOp = { kind: 'cancel' as const, fees: fees(9n, 1n) };
+    expect(await feesOf([payload, { ...noOp, status: 'REJECTED', errorClass: 'txpool_full' }], CLOSING)).toEqual(
+      fees(9n, 2n),
+    );
+    expect(await feesOf([payload, { ...noOp, ...payload }], CLOSING)).toBe('not_possible');
   });
 
   it('is above every attempt of the slot that may be out, also of another tx', async () => {

@@ -15,7 +15,7 @@ import { type BumpResult, isBumpable } from '../domain/bump-decision.js';
 import { atMarket } from '../domain/fee-policy.js';
 import type { AttemptDraft } from './attempt-signer.js';
 import { FeeRules, type SlotToBump } from './fee-rules.js';
-import { bindingFor, refusedForPrice } from '../domain/fee-bump.js';
+import { bindingFor, refusedAtAnyHigherPrice, refusedForPrice } from '../domain/fee-bump.js';
 import { asFound } from '../domain/send-verdict.js';
 import { gasLimitOf, noOpDraft, payloadDraft } from './drafts.js';
 import { ReservedFees } from './reserved-fees.js';
@@ -79,7 +79,7 @@ export class PriceBumps {
   ): PricedBump {
     const { tx, balance = null } = bump;
     const newest = ofSlot.findLast(({ txId }) => txId === tx.id);
-    if (!newest || !isBumpable(tx, newest) || (!bump.force && isTooDear(tx, ofSlot)))
+    if (!newest || !isBumpable(tx, newest) || (!bump.force && isRefusedAtAnyPrice(newest, ofSlot)))
       return { ...bump, result: 'not_possible' };
     const { type } = newest;
     // Of what is signed: nodes may have wanted more than its newest attempt has.
@@ -112,12 +112,13 @@ function limitsOf({ force }: WantedBump, request: StoredRequest | null): SlotToB
 }
 
 /**
- * Whether nodes refuse as too dear what a pool had of it. They refuse more than that all the more, and each bump would begin the count of their
- * refusals again, so that it has no end.
+ * Whether nodes refuse what a pool had of it, and a higher price as well. Each bump would begin the count of their refusals again, so that it has
+ * no end. What is said of a payload is not said of the no-op that closes its slot.
  */
-function isTooDear({ id }: ManagedTx, ofSlot: readonly Attempt[]): boolean {
-  const had = ofSlot.filter((attempt) => attempt.txId === id && mayBeInPool(attempt));
-  return had.at(-1)?.errorClass === 'fee_overflow';
+function isRefusedAtAnyPrice({ txId, kind }: Attempt, ofSlot: readonly Attempt[]): boolean {
+  const had = ofSlot.filter((attempt) => attempt.txId === txId && attempt.kind === kind && mayBeInPool(attempt));
+  const newest = had.at(-1);
+  return newest !== undefined && refusedAtAnyHigherPrice(newest);
 }
 
 function reasonOf({ tx, force }: WantedBump, newest: Attempt): SlotToBump['because'] {

@@ -178,6 +178,12 @@ export function refusedForPrice({ errorClass }: Pick<Attempt, 'errorClass'>): bo
   return errorClass !== null && TOO_CHEAP.has(errorClass);
 }
 
+/** Whether its last send was refused for its price although it was not too cheap: as too dear, or as one whose fees contradict each other. */
+export function refusedAtAnyHigherPrice(attempt: Pick<Attempt, 'errorClass'>): boolean {
+  const { errorClass } = attempt;
+  return errorClass !== null && actionOf(errorClass).response === 'reprice' && !refusedForPrice(attempt);
+}
+
 /** Whether the balance did not cover its last send: less gas may help. */
 export function refusedForFunds({ errorClass }: Pick<Attempt, 'errorClass'>): boolean {
   return errorClass !== null && actionOf(errorClass).response === 'wait_for_funds';
