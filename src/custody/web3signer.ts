@@ -27,9 +27,10 @@ export class Web3SignerCustody extends CustodyEntry {
   }
 
   private async sign(publicKey: string, { bytes }: Signable): Promise<EcdsaSignature> {
-    const path = `/api/v1/eth1/sign/${publicKey}`;
+    const url = new URL(this.url);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v1/eth1/sign/${publicKey}`;
     const data = `0x${Buffer.from(bytes).toString('hex')}`;
-    const answer = await postJson(`${this.url.replace(/\/+$/, '')}${path}`, { data });
+    const answer = await postJson(url.href, { data });
     // Some versions quote it, as JSON.
     const [, r = '', s = '', v = ''] = /^"?0x([0-9a-f]{64})([0-9a-f]{64})([0-9a-f]{2})"?$/i.exec(answer.trim()) ?? [];
     if (v === '') throw new Error('the custody answers no signature');

@@ -27,11 +27,12 @@ class SigningServer extends LocalServer {
 
   protected async handle(body: string, response: ServerResponse): Promise<void> {
     this.asked += 1;
-    response.end(await this.answer(this.signed(JSON.parse(body) as Asked)));
+    response.end(await this.answer(this.signed(JSON.parse(body) as Asked, response.req.url)));
   }
 
-  private signed({ data, method, params: [args] = [] }: Asked): string {
+  private signed({ data, method, params: [args] = [] }: Asked, path?: string): string {
     if (data !== undefined) {
+      expect(path).toBe(`/vault/api/v1/eth1/sign/${PUBLIC_KEY}?token=1`);
       const { r, s, yParity } = SECP256K1.sign(hashOf(Buffer.from(data.slice(2), 'hex')), WALLET.privateKey);
       return `${r}${s.slice(2)}${(27 + yParity).toString(16)}`;
     }
@@ -77,7 +78,7 @@ type Name = keyof typeof TYPES;
 const NAMES = Object.keys(TYPES) as Name[];
 
 async function custodyOf(name: Name) {
-  const signers = [{ ...TYPES[name].entry, url: `${server.url}/` }];
+  const signers = [{ ...TYPES[name].entry, url: `${server.url}/vault/?token=1` }];
   const config = configFrom({
     database: { url: 'postgres://nowhere' },
     chains: [{ id: DEV_CHAIN, rpcUrls: ['http://127.0.0.1:1'], signers }],
