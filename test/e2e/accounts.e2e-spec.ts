@@ -177,6 +177,33 @@ describe('two accounts that share a signer', () => {
     }
   });
 
+  it('both pause, resume and sync it, and each is told who did it only of its own', async () => {
+    const path = `/api/v1/signers/31337/${SIGNER}`;
+    const by = async (one: Account): Promise<unknown> => {
+      const stops = await ask('GET', '/api/v1/stops', one);
+      return (stops.body['items'] as Body[]).map((stop) => stop['by']);
+    };
+    expect((await ask('POST', `${path}/pause`, shop, { reason: 'a drill' })).status).toBe(200);
+    expect([await by(shop), await by(bank)]).toEqual([[expect.stringMatching(/^key:/)], [null]]);
+    const held = await ask('POST', '/api/v1/tx', bank, { ...REQUEST, requestId: 'held' });
+    const waiting = await ask('GET', `/api/v1/tx/${String(held.body['txId'])}`, bank);
+    expect(waiting.body).toMatchObject({ state: 'PENDING', subState: 'SIGNER_PAUSED' });
+    const explained = await ask('GET', `/api/v1/tx/${String(held.body['txId'])}/explain`, bank);
+    expect(JSON.stringify(explained.body)).toContain('a drill');
+    // A sync reads the chain, and changes nothing of what is right.
+    expect((await ask('POST', `${path}/sync`, bank)).status).toBe(200);
+    expect((await ask('POST', `${path}/resume`, bank, {})).body['paused']).toBeNull();
+    await until('it goes on', async () => {
+      const { body } = await ask('GET', `/api/v1/tx/${String(held.body['txId'])}`, bank);
+      return body['state'] === 'CONFIRMED';
+    });
+    const actions = async (one: Account): Promise<unknown[]> =>
+      ((await ask('GET', '/api/v1/audit', one)).body['items'] as Body[])
+        .filter(({ object }) => String(object).startsWith('signer:'))
+        .map(({ action }) => action);
+    expect([await actions(shop), await actions(bank)]).toEqual([['pauseSigner'], ['resumeSigner', 'syncSigner']]);
+  });
+
   it('are named in the history of what they did', async () => {
     const { body } = await ask('GET', `/api/v1/tx/${shop.txId}/history`, shop);
     const [first, second] = body['items'] as readonly { actor: string | null }[];
