@@ -72,6 +72,27 @@ describe('changes of the API', () => {
     return { ...planted({}), paths: { '/events': { get } }, webhooks: Object.fromEntries(webhooks) as never };
   }
 
+  const BEFORE_NAMES = planted({
+    answer: { type: 'object', properties: { always: WITH_STATE, seldom: { ...WITH_STATE, type: ['object', 'null'] } } },
+  });
+
+  /** The same answers, whose objects have a name. */
+  function withNames(state: object): ApiDocument {
+    const reference = { $ref: '#/components/schemas/State' };
+    const properties = {
+      always: { description: 'now', allOf: [reference] },
+      seldom: { description: 'now', anyOf: [reference, { type: 'null' }] },
+    };
+    return { ...planted({ answer: { type: 'object', properties } }), components: { schemas: { State: state } } };
+  }
+
+  it('names a field that is missing in an object that got a name', () => {
+    expect(breakingChanges(BEFORE_NAMES, withNames(WITHOUT_STATE))).toEqual([
+      expect.stringContaining('removed the optional property `always/state`'),
+      expect.stringContaining('removed the optional property `seldom/state`'),
+    ]);
+  });
+
   it('names a type of event that is missing', () => {
     expect(breakingChanges(withEvents('nonce.held'), withEvents())).toEqual([
       expect.stringContaining('GET /webhook/nonce.held: API path removed'),
@@ -115,6 +136,7 @@ describe('changes of the API', () => {
     ['a new field of an event', planted({ event: WITH_TIME })],
     ['a new type of event', withEvents('nonce.held'), withEvents()],
     ['a new problem', planted({ codes: ['a', 'b'] })],
+    ['an object that got a name', withNames(WITH_STATE), BEFORE_NAMES],
   ])('says nothing of %s', (_what, after, before = planted({})) => {
     expect(breakingChanges(before, after)).toEqual([]);
   });
