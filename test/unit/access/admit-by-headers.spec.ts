@@ -35,6 +35,12 @@ class ThingsController {
     return { fields: Object.keys(body).length };
   }
 
+  @Get('thing')
+  @Scope('tx:read')
+  find(): object {
+    return { found: true };
+  }
+
   @Get('open')
   @Open()
   open(): object {
@@ -45,7 +51,6 @@ class ThingsController {
 let app: NestFastifyApplication;
 let socket: Socket;
 let answer: string;
-let closed: boolean;
 let asked: (string | null)[];
 const forwarding = (id: string): ForwardSignatures =>
   new ForwardSignatures(Object.assign(new NodeConfig(), { forwardSecret: 's' }), { id }, new FakeClock());
@@ -85,13 +90,12 @@ async function start(): Promise<void> {
 }
 
 beforeEach(async () => {
-  [asked, answer, closed] = [[], '', false];
+  [asked, answer] = [[], ''];
   await start();
   const { port } = app.getHttpServer().address() as { port: number };
   socket = connect(port, '127.0.0.1');
   socket.setEncoding('utf8');
   socket.on('data', (text: string) => (answer += text));
-  socket.on('close', () => (closed = true));
   socket.on('error', (error) => (answer += `broken: ${error.message}`));
 });
 afterEach(async () => {
@@ -111,7 +115,7 @@ it('who has no key is refused before the body has come, and the connection goes 
   expect(answer).not.toMatch(/^connection: close/im);
   socket.write(`${'x'.repeat(length)}GET /api/v1/open HTTP/1.1\r\nHost: a\r\n\r\n`);
   await hasCome('{"open":true}');
-  expect([asked, closed]).toEqual([[null], false]);
+  expect([asked, socket.closed]).toEqual([[null], false]);
 });
 
 it.each([
@@ -130,7 +134,7 @@ it.each([
       await sending;
     }
     if (isChunked) socket.write('0\r\n\r\n');
-    await until('the connection is closed', async () => closed);
+    await until('the connection is closed', async () => socket.closed);
     expect(answer).not.toContain('broken');
   },
 );
@@ -160,4 +164,21 @@ it('what another node forwards is refused by its headers, and by its body when t
   socket.write(`${post('/api/v1/things', ...headers('{"a":1}'), 'Content-Length: 7')}{"a":1}`);
   await hasCome('{"fields":1}');
   expect(asked).toEqual([]);
+});
+
+it.each(['HEAD /api/v1/thing', 'GET /api/v1/%74hing', 'GET http://elsewhere/api/v1/thing'])(
+  '%s is asked for a key like the route that it has',
+  async (line) => {
+    socket.write(`${line} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await hasCome('HTTP/1.1 401 ');
+    expect(asked).toEqual([null]);
+  },
+);
+
+it('a forwarded request without its body is refused as well', async () => {
+  const headers = Object.entries(
+    forwarding('there').headersOf({ to: 'here', path: '/api/v1/things', body: '{"a":1}', caller: ANYONE }),
+  ).map(([name, value]) => `${name}: ${value}`);
+  socket.write(post('/api/v1/things', ...headers, 'Content-Length: 0'));
+  await hasCome('its body is another one');
 });
