@@ -96,3 +96,10 @@ it('no more is read than a page of a megabyte, and the entry after it', async ()
   expect(await listed({}, null, 200)).toEqual(['4', '3']);
   expect(await listed({}, (await audit.list(ALL, null, 1))[0]?.seq ?? null, 1)).toEqual(['3']);
 });
+
+it('after an entry that is longer than a page, the next one is read as well, which says that there is another page', async () => {
+  const by = { name: 'key:a', account: DEFAULT_ACCOUNT };
+  for (const object of ['1', '2', '3'])
+    await audit.record({ by, action: 'setPolicy', object, detail: { rules: 'x'.repeat(1_200_000) } });
+  expect(await listed({}, null, 200)).toEqual(['3', '2']);
+});
