@@ -81,7 +81,8 @@ export class ForwardSignatures {
 
   /** Of a request whose headers were taken. @throws InvalidInput `bad_forward_signature` */
   assertBody(headers: Headers, body: unknown): void {
-    if (body === undefined || headers[BODY_HASH] !== hashOf(JSON.stringify(body))) throw refused('its body is another one');
+    if (body === undefined || headers[BODY_HASH] !== hashOf(JSON.stringify(body)))
+      throw refused('its body is another one');
   }
 
   /** A nonce is remembered for as long as its time could be taken, which is twice what the clocks may differ. */
