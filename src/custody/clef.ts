@@ -1,8 +1,8 @@
 import { Transaction, type TransactionLike } from 'ethers';
-import { Choice, Each, Text, TextList } from '../config/config-fields.js';
+import { Choice, Text, TextList } from '../config/config-fields.js';
 import { type Address, parseAddress, parseHex } from '../kernel/hex.js';
 import type { EcdsaSignature, Signable } from '../kernel/signing.js';
-import { CustodyEntry, type CustodyKey, isHttpUrl } from './custody-entry.js';
+import { Addresses, CustodyEntry, type CustodyKey, HttpUrl } from './custody-entry.js';
 import { postJson } from './post-json.js';
 import { remoteKeys } from './remote-keys.js';
 
@@ -10,11 +10,11 @@ const METHODS = ['account_signTransaction', 'eth_signTransaction'] as const;
 
 /** A signer that is asked by JSON-RPC to sign transactions: geth's clef, or any other with one of its methods. It cannot sign authorizations or blobs. */
 export class ClefCustody extends CustodyEntry {
-  @Each('isUrl', 'must be an http:// or https:// URL without a user', isHttpUrl)
+  @HttpUrl()
   @Text({ required: true })
   url = '';
 
-  @Each('isAccount', 'must be 0x and 40 hex digits', (text) => /^0x[0-9a-fA-F]{40}$/.test(text))
+  @Addresses()
   @TextList({ required: true })
   addresses: string[] = [];
 

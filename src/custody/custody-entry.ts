@@ -22,6 +22,16 @@ export interface CustodyKey {
   sign(items: readonly Signable[], late?: AbortSignal): Promise<EcdsaSignature[]>;
 }
 
+/** The rule of an address, or of each in a list. */
+export function Addresses(): PropertyDecorator {
+  return Each('isAddress', 'must be 0x and 40 hex digits', (text) => /^0x[0-9a-fA-F]{40}$/.test(text));
+}
+
+/** The rule of the URL of a custody: without a user and a password, because fetch takes no such URL, and URLs are shown in more places than headers. */
+export function HttpUrl(): PropertyDecorator {
+  return Each('isHttpUrl', 'must be an http:// or https:// URL without a user', isHttpUrl);
+}
+
 /** Lower prices than `chains[].fees` for the transactions of one signer; a key that is left out is that of the chain. */
 export class SignerFeesConfig {
   /** Wei per gas. */
@@ -39,7 +49,7 @@ export class SignerFeesConfig {
 
 /** A receiver that a policy allows. */
 export class AllowedCallConfig {
-  @Each('isAllowedAddress', 'must be 0x and 40 hex digits', (text) => /^0x[0-9a-fA-F]{40}$/.test(text))
+  @Addresses()
   @Text({ required: true })
   address = '';
 
@@ -109,8 +119,7 @@ export abstract class CustodyEntry {
   abstract keys(): Promise<readonly CustodyKey[]>;
 }
 
-/** Without a user and a password: fetch takes no such URL, and URLs are shown in more places than headers. */
-export function isHttpUrl(text: string): boolean {
+function isHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
   return ['http:', 'https:'].includes(protocol) && username === '' && password === '';

@@ -1,10 +1,10 @@
-import { Each, TextList } from '../config/config-fields.js';
+import { TextList } from '../config/config-fields.js';
 import { type Address, parseAddress } from '../kernel/hex.js';
-import { CustodyEntry, type CustodyKey } from './custody-entry.js';
+import { Addresses, CustodyEntry, type CustodyKey } from './custody-entry.js';
 
 /** Accounts whose keys other nodes have. This node takes their requests within their caps and their policy, and signs nothing. */
 export class ElsewhereCustody extends CustodyEntry {
-  @Each('isAccount', 'must be 0x and 40 hex digits', (text) => /^0x[0-9a-fA-F]{40}$/.test(text))
+  @Addresses()
   @TextList({ required: true })
   addresses: string[] = [];
 

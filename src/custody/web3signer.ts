@@ -2,13 +2,13 @@ import { Each, Text, TextList } from '../config/config-fields.js';
 import { type Address, parseAddress, parseHex } from '../kernel/hex.js';
 import type { EcdsaSignature, Signable } from '../kernel/signing.js';
 import { keccak256 } from '../platform/crypto/keccak256.js';
-import { CustodyEntry, type CustodyKey, isHttpUrl } from './custody-entry.js';
+import { CustodyEntry, type CustodyKey, HttpUrl } from './custody-entry.js';
 import { postJson } from './post-json.js';
 import { remoteKeys } from './remote-keys.js';
 
 /** Consensys' Web3Signer in its mode eth1 (`/api/v1/eth1/sign`): it hashes what it is given, and signs the hash. */
 export class Web3SignerCustody extends CustodyEntry {
-  @Each('isUrl', 'must be an http:// or https:// URL without a user', isHttpUrl)
+  @HttpUrl()
   @Text({ required: true })
   url = '';
 

@@ -47,7 +47,37 @@ const txsLeft =
 const FIRST_SENDS = { why: 'the first batch of sends waits twice for 2 s', mostS: 5 };
 const OF_CHAIN: readonly Poison[] = ['hangs', 'refuses', 'malformed', 'slow'];
 
-const OF_CUSTODY: readonly Poison[] = ['hangs', 'refuses', 'slow'];
+/** The same work, of remote keys. */
+const OF_CUSTODY = {
+  of: 'custody',
+  poisons: ['hangs', 'refuses', 'slow'],
+  others: 'a custody signs what it is given, or does not',
+} satisfies Partial<Entry>;
+
+type Work = Pick<Entry, 'store' | 'round' | 'everyMs' | 'atOnce' | 'left'>;
+
+const LANES: Work = {
+  store: async (lab, some) => {
+    for (const actor of some) await waiting(lab, actor, { next_resubmit_at: 'due' });
+  },
+  round: (lab) => lab.lanes.tickNow(),
+  everyMs: 500,
+  left: txsLeft(`t.state <> 'IN_MEMPOOL'`),
+};
+
+const BUMPS: Work = {
+  store: async (lab, some) => {
+    for (const actor of some) await inFlight(lab, actor, {});
+    lab.chain.mineEmpty(10);
+    await lab.time.until(lab.follow());
+  },
+  round: (lab) => lab.get(BumpDue).execute(DEV_CHAIN),
+  everyMs: 1_000,
+  atOnce: true,
+  left: txsLeft(
+    `NOT EXISTS (SELECT FROM tx_attempt a WHERE a.tx_id = t.tx_id AND a.tx_hash NOT LIKE '0xfa0%' AND a.status <> 'SIGNED')`,
+  ),
+};
 
 export const REGISTER: readonly Entry[] = [
   {
@@ -57,27 +87,15 @@ export const REGISTER: readonly Entry[] = [
     actor: 'signer',
     poisons: ['hangs', 'refuses', 'reverts', 'unfunded', 'paused', 'malformed', 'slow'],
     others: '',
-    store: async (lab, some) => {
-      for (const actor of some) await waiting(lab, actor, { next_resubmit_at: 'due' });
-    },
-    round: (lab) => lab.lanes.tickNow(),
-    everyMs: 500,
-    left: txsLeft(`t.state <> 'IN_MEMPOOL'`),
+    ...LANES,
   },
   {
     name: 'lanes, by custody',
     begins: true,
     parts: ['LaneScheduler', 'SignerWorkers'],
     actor: 'signer',
-    of: 'custody',
-    poisons: OF_CUSTODY,
-    others: 'a custody signs what it is given, or does not',
-    store: async (lab, some) => {
-      for (const actor of some) await waiting(lab, actor, { next_resubmit_at: 'due' });
-    },
-    round: (lab) => lab.lanes.tickNow(),
-    everyMs: 500,
-    left: txsLeft(`t.state <> 'IN_MEMPOOL'`),
+    ...OF_CUSTODY,
+    ...LANES,
   },
   {
     name: 'resends',
@@ -149,36 +167,14 @@ export const REGISTER: readonly Entry[] = [
     poisons: [...OF_CHAIN, 'unfunded', 'paused'],
     others: 'nothing is estimated',
     over: { hangs: FIRST_SENDS, slow: FIRST_SENDS },
-    store: async (lab, some) => {
-      for (const actor of some) await inFlight(lab, actor, {});
-      lab.chain.mineEmpty(10);
-      await lab.time.until(lab.follow());
-    },
-    round: (lab) => lab.get(BumpDue).execute(DEV_CHAIN),
-    everyMs: 1_000,
-    atOnce: true,
-    left: txsLeft(
-      `NOT EXISTS (SELECT FROM tx_attempt a WHERE a.tx_id = t.tx_id AND a.tx_hash NOT LIKE '0xfa0%' AND a.status <> 'SIGNED')`,
-    ),
+    ...BUMPS,
   },
   {
     name: 'bumps, by custody',
     parts: ['BumpDue'],
     actor: 'signer',
-    of: 'custody',
-    poisons: OF_CUSTODY,
-    others: 'a custody signs what it is given, or does not',
-    store: async (lab, some) => {
-      for (const actor of some) await inFlight(lab, actor, {});
-      lab.chain.mineEmpty(10);
-      await lab.time.until(lab.follow());
-    },
-    round: (lab) => lab.get(BumpDue).execute(DEV_CHAIN),
-    everyMs: 1_000,
-    atOnce: true,
-    left: txsLeft(
-      `NOT EXISTS (SELECT FROM tx_attempt a WHERE a.tx_id = t.tx_id AND a.tx_hash NOT LIKE '0xfa0%' AND a.status <> 'SIGNED')`,
-    ),
+    ...OF_CUSTODY,
+    ...BUMPS,
   },
   {
     name: 'webhooks',
