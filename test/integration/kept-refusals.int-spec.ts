@@ -172,6 +172,20 @@ describe('ten temporary refusals', () => {
     ]);
   });
 
+  it('cost its nonce also where only one of its signer may be in flight: another one is tried', async () => {
+    const node = await lab.startNode({ execution: { inFlightStart: 1 } });
+    lab.chain.faults.broadcast = onlyFor(PAID, FULL);
+    const [txId] = [await lab.create(PAID), await lab.create(2)];
+    for (let round = 0; round < 10; round += 1) {
+      await node.step();
+      await lab.resubmit(node);
+    }
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REFUSED', nonce: 0 });
+    await lab.resubmit(node);
+    await lab.mine(node);
+    expect(executed()).toEqual([0, 2]);
+  });
+
   it('cost its nonce only by the rule of the chain, also where its client is content with fewer confirmations', async () => {
     lab.chain.faults.broadcast = onlyFor(PAID, FULL);
     const txId = await lab.create(PAID, { confirmations: 0 });

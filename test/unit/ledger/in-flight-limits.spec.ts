@@ -58,6 +58,17 @@ describe('the limit of a signer', () => {
     expect(limits.of(SIGNER)).toBe(4);
   });
 
+  it('leaves room for a second one where a pool refuses the only one that may be in flight: it shows whether the pool is full', () => {
+    limits.refused(SIGNER, 0);
+    limits.refused(SIGNER, null);
+    expect(limits.ofLease(LEASE)).toBe(2);
+    limits.taken(SIGNER);
+    expect(limits.ofLease(LEASE)).toBe(1);
+    limits.refused(SIGNER, null);
+    limits.seen(SIGNER, true);
+    expect(limits.of(SIGNER)).toBe(1);
+  });
+
   it('is half when a pool had dropped some', () => {
     limits.dropped(SIGNER);
     expect(limits.of(SIGNER)).toBe(START / 2);

@@ -14,10 +14,18 @@ interface Learnt {
   someWait: boolean;
   /** There may be room since the last refusal. */
   mayHaveRoom: boolean;
+  /** A pool refused the lowest tx of the signer, and not because of how many it has of it. */
+  lowestIsRefused: boolean;
 }
 
 /** What a pool takes at once of an account that delegates to a contract (EIP-7702): the contract may spend what pays for the others. */
 const OF_DELEGATED = 1;
+
+/**
+ * Only another tx shows whether a pool that refuses the lowest one is full, or has something against it. Where one may be in flight, one that is
+ * refused for ever would keep all others from being tried.
+ */
+const BESIDE_REFUSED = 2;
 
 /** A window above the start that had no round for so long begins anew. */
 const IDLE_MS = 60_000;
@@ -54,8 +62,9 @@ export class InFlightLimits {
   /** The same, for those who have no lease at hand. */
   of(signer: SignerId): number {
     if (this.isDelegated(signer)) return OF_DELEGATED;
-    const window = this.signers.get(signerKey(signer))?.window;
-    return Math.min(window?.limit ?? this.startOf(signer.chainId), this.shareOf(signer.chainId));
+    const known = this.signers.get(signerKey(signer));
+    const learnt = Math.min(known?.window.limit ?? this.startOf(signer.chainId), this.shareOf(signer.chainId));
+    return known?.lowestIsRefused === true ? Math.max(learnt, BESIDE_REFUSED) : learnt;
   }
 
   isDelegated(signer: SignerId): boolean {
@@ -92,7 +101,7 @@ export class InFlightLimits {
   refused(signer: SignerId, inPool: number | null): void {
     const known = this.known(signer);
     if (inPool !== null) known.window.refusedAbove(inPool);
-    Object.assign(known, { token: null, someWait: true, mayHaveRoom: false });
+    Object.assign(known, { token: null, someWait: true, mayHaveRoom: false, lowestIsRefused: inPool === null });
     this.note(signer, known);
   }
 
@@ -106,7 +115,7 @@ export class InFlightLimits {
   /** A pool took txs of the signer, and refused none. @returns whether others wait for room */
   taken(signer: SignerId): boolean {
     const known = this.signers.get(signerKey(signer));
-    if (known?.someWait) known.mayHaveRoom = true;
+    if (known?.someWait) Object.assign(known, { mayHaveRoom: true, lowestIsRefused: false });
     return known?.someWait === true;
   }
 
@@ -158,6 +167,7 @@ export class InFlightLimits {
       window: new InFlightWindow(this.startOf(signer.chainId)),
       someWait: false,
       mayHaveRoom: false,
+      lowestIsRefused: false,
     };
     this.signers.set(key, known);
     return known;
