@@ -1,5 +1,6 @@
 """Checks of schemathesis that know our codes. `scripts/schemathesis.mjs` runs it."""
 
+import json
 import os
 import uuid
 
@@ -22,6 +23,9 @@ def form_as_documented(ctx, response, case):
     if response.status_code != 400 or meta is None or not meta.generation.mode.is_positive:
         return
     problem = response.json()
+    # JSON of clients (`metadata`) may have other keys at any depth, and a schema cannot say so. Its description does.
+    if problem["code"] == "malformed_json" and '"__proto__"' in json.dumps(case.body, default=str):
+        return
     assert problem["code"] not in FORM, f"valid by the document: {problem}"
 
 

@@ -266,7 +266,7 @@ export class CreateTxDto {
     type: 'object',
     additionalProperties: true,
     description:
-      'Data of the client, stored and returned unchanged, but that numbers are those of JavaScript: send ids above 2^53 as text. At most 16 kB as JSON',
+      'Data of the client, stored and returned unchanged, but that numbers are those of JavaScript: send ids above 2^53 as text. At most 16 kB as JSON, without a key __proto__ or constructor.prototype',
     example: { order: '4711' },
   })
   @IsOptional()
