@@ -114,6 +114,15 @@ describe('a receipt that is verified', () => {
     expect([[...found.keys()], [...gone]]).toEqual([[], [txHash]]);
   });
 
+  it('is gone when another block of those that are verified proves it: it is in that one', async () => {
+    chain.provesReceipts = true;
+    await receipts.ofBlock(chain, block, hashes);
+    const elsewhere = aReceipt({ txHash: hashes[0], blockHash: parseHash(`0x${'ee'.repeat(32)}`), blockNumber: 1 });
+    const { found, gone } = await receipts.verify(chain, [elsewhere, ...stored(hashes[1])]);
+    expect([found.has(hashes[0]), [...gone]]).toEqual([false, [hashes[0]]]);
+    expect(found.get(hashes[1])).toMatchObject({ blockHash: block.hash });
+  });
+
   it('is gone when no block has its transaction', async () => {
     const txHash = parseHash(`0x${'dd'.repeat(32)}`);
     const { found, gone } = await receipts.verify(chain, stored(txHash));

@@ -57,8 +57,11 @@ export class VerifiedReceipts {
     const found = new Map<Hash, Receipt>();
     const gone = new Set<Hash>();
     const unclear: { readonly txHash: Hash; readonly error: string }[] = [];
+    const storedIn = new Map(receipts.map(({ txHash, blockHash }) => [txHash, blockHash]));
     for (const block of groupBy(receipts, ({ blockHash }) => blockHash).keys())
-      for (const [txHash, receipt] of this.proven.in(block)) found.set(txHash, receipt);
+      for (const [txHash, receipt] of this.proven.in(block))
+        // The block of another one may prove it, where one endpoint told a block that it is not in.
+        if ((storedIn.get(txHash) ?? block) === block) found.set(txHash, receipt);
     const unproven = receipts.filter(({ txHash }) => !found.has(txHash));
     const answers = await chain.agreedReceipts(unproven);
     unproven.forEach(({ txHash, blockHash }, index) => {
