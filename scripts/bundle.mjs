@@ -8,8 +8,9 @@ import { ROOT } from './bootstrap.mjs';
 const ENTRIES = ['main.js', 'cli.js', 'healthcheck.js', 'modules/requests/infrastructure/kzg-worker.js'];
 /** They read files of their own: a native build, the pages of Swagger UI. */
 const READ_THEIR_FILES = ['@crate-crypto/node-eth-kzg', 'swagger-ui-dist'];
-/** Nest asks for them when somebody uses them, or when others are missing. They are not here. */
+/** Nest and custodies ask for them when somebody uses them. They are not here. */
 const OPTIONAL = [
+  '@aws-sdk/client-kms',
   '@fastify/multipart',
   '@fastify/view',
   '@nestjs/microservices',

@@ -6,6 +6,8 @@ import type { EcdsaSignature, Signable, SignableKind } from '../kernel/signing.j
 export interface CustodyReference {
   readonly type: string;
   readonly path?: string;
+  /** Of a key service: the database knows the address that it had first, and another one is refused. */
+  readonly keyId?: string;
 }
 
 export interface CustodyKey {

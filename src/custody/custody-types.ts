@@ -1,4 +1,5 @@
 import type { ConfigClass } from '../config/config-fields.js';
+import { AwsKmsCustody } from './aws-kms.js';
 import { ClefCustody } from './clef.js';
 import type { CustodyEntry } from './custody-entry.js';
 import { ElsewhereCustody } from './elsewhere.js';
@@ -14,5 +15,6 @@ export const CUSTODY_TYPES: Record<string, ConfigClass<CustodyEntry>> = {
   keystore: KeystoreCustody,
   clef: ClefCustody,
   web3signer: Web3SignerCustody,
+  awsKms: AwsKmsCustody,
   elsewhere: ElsewhereCustody,
 };

@@ -1,9 +1,9 @@
 import { Each, Text, TextList } from '../config/config-fields.js';
-import { type Address, parseAddress, parseHex } from '../kernel/hex.js';
+import { parseHex } from '../kernel/hex.js';
 import type { EcdsaSignature, Signable } from '../kernel/signing.js';
-import { keccak256 } from '../platform/crypto/keccak256.js';
 import { CustodyEntry, type CustodyKey, HttpUrl } from './custody-entry.js';
 import { postJson } from './post-json.js';
+import { addressOfPoint } from './public-key.js';
 import { remoteKeys } from './remote-keys.js';
 
 /** Consensys' Web3Signer in its mode eth1 (`/api/v1/eth1/sign`): it hashes what it is given, and signs the hash. */
@@ -21,7 +21,8 @@ export class Web3SignerCustody extends CustodyEntry {
     return remoteKeys(
       this.publicKeys.map((publicKey) => {
         const sign = (item: Signable) => this.sign(publicKey, item);
-        return { address: addressOf(publicKey), reference: { type: this.type }, sign };
+        const address = addressOfPoint(Buffer.from(publicKey.slice(2), 'hex'));
+        return { address, reference: { type: this.type }, sign };
       }),
     );
   }
@@ -38,8 +39,4 @@ export class Web3SignerCustody extends CustodyEntry {
     const parity = Number.parseInt(v, 16) % 27;
     return { r: parseHex(`0x${r}`), s: parseHex(`0x${s}`), yParity: parity === 0 ? 0 : 1 };
   }
-}
-
-function addressOf(publicKey: string): Address {
-  return parseAddress(`0x${keccak256(Buffer.from(publicKey.slice(2), 'hex')).toString('hex', 12)}`);
 }

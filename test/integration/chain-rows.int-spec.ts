@@ -192,6 +192,23 @@ describe('the directory of signers', () => {
     ]);
   });
 
+  it('refuses a key of a key service that has another address than before, and writes nothing; other keys may share a path', async () => {
+    const at = (signer: typeof OURS, reference: object): Parameters<typeof directory.register>[0] => [
+      { signer, reference: { type: 'awsKms', ...reference } },
+    ];
+    await directory.register(at(OURS, { keyId: 'alias/a' }));
+    await directory.register(at(OURS, { keyId: 'alias/a' }));
+    await expect(directory.register(at(OTHER, { keyId: 'alias/a' }))).rejects.toThrow(
+      `the key alias/a had the address ${OURS.address} on chain ${OURS.chainId}, and has ${OTHER.address} now`,
+    );
+    expect(await custody()).toEqual([{ address: OURS.address, custody: { type: 'awsKms', keyId: 'alias/a' } }]);
+    await directory.register(at({ ...OTHER, chainId: OURS.chainId + 1 }, { keyId: 'alias/a' }));
+    await directory.register(at(OTHER, { keyId: 'alias/b' }));
+    await directory.register(at(aSigner(3), { path: 'm/0' }));
+    await directory.register(at(aSigner(4), { path: 'm/0' }));
+    expect(await custody()).toHaveLength(5);
+  });
+
   it('writes nothing where nothing has changed', async () => {
     const known = [{ signer: OURS, reference: { type: 'mnemonic', index: 1 } }] as never;
     await directory.register(known);

@@ -337,6 +337,27 @@ const NODES = faults(int('node-rows'), [
 
 const DIRECTORY = faults(int('chain-rows'), [
   {
+    id: 'moved-key-of-another-chain',
+    in: 'signer_moved',
+    text: 's.chain_id = n.chain_id AND ',
+    becomes: '',
+    why: 'a key service that has the key of another chain by the same name ends the start',
+  },
+  {
+    id: 'moved-key-of-another-name',
+    in: 'signer_moved',
+    text: 's.custody = n.custody AND ',
+    becomes: '',
+    why: 'no second key of a key service can be used',
+  },
+  {
+    id: 'moved-key-is-itself',
+    in: 'signer_moved',
+    text: ' AND s.address <> n.address',
+    becomes: '',
+    why: 'no node starts for a second time',
+  },
+  {
     id: 'signer-register-keeps-old-custody',
     in: 'signer_register',
     text: 'DO UPDATE SET custody = excluded.custody WHERE signer.custody <> excluded.custody',

@@ -12,7 +12,7 @@ const EXAMPLE = 'lockstep.example.yaml';
  * 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the ten of a policy, four limits, what the tokens of an
  * issuer have, the accounts of other nodes, which no default can know, and five of the keys that files and other processes have.
  */
-const MOST_KEYS = 110;
+const MOST_KEYS = 111;
 /** Each is one `LISTEN`: for work, for news of events, and for news of keys. */
 const LISTENERS = 3;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */
@@ -23,6 +23,7 @@ const EXAMPLES: ReadonlySet<string> = new Set([
   'chains[].signers[].password',
   'chains[].signers[].url',
   'chains[].signers[].publicKeys',
+  'chains[].signers[].keyIds',
   'auth.jwt.issuer',
   'auth.jwt.audience',
   'auth.jwt.jwksUrl',

@@ -14,11 +14,18 @@ import { LocalServer } from '../../support/local-server.js';
 
 const WALLET = new Wallet(`0x${'31'.repeat(32)}`);
 const PUBLIC_KEY = `0x${WALLET.signingKey.publicKey.slice(4)}`;
+const KEY_ID = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const GENERATOR_OF_P256 =
+  '6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5';
 const hashOf = (bytes: Uint8Array): Hash => parseHash(`0x${keccak256(Buffer.from(bytes)).toString('hex')}`);
 
-/** Signs as Web3Signer and clef do, by the forms of their requests. */
+/** Signs as Web3Signer, clef and AWS KMS do, by the forms of their requests. */
 class SigningServer extends LocalServer {
   asked = 0;
+  wallet = WALLET;
+  /** Of a key service, instead of that of the wallet. */
+  publicKey: string | null = null;
   answer: (right: string) => string | Promise<string> = (right) => right;
 
   static start(): Promise<SigningServer> {
@@ -26,20 +33,36 @@ class SigningServer extends LocalServer {
   }
 
   protected async handle(body: string, response: ServerResponse): Promise<void> {
+    const target = response.req.headers['x-amz-target'];
+    const asked = JSON.parse(body) as Asked;
+    if (target === 'TrentService.GetPublicKey') {
+      expect(asked).toEqual({ KeyId: KEY_ID });
+      response.end(
+        JSON.stringify({
+          KeyId: KEY_ID,
+          KeySpec: 'ECC_SECG_P256K1',
+          PublicKey: this.publicKey ?? publicKeyOf(this.wallet),
+        }),
+      );
+      return;
+    }
     this.asked += 1;
-    response.end(await this.answer(this.signed(JSON.parse(body) as Asked, response.req.url)));
+    const isKms = target === 'TrentService.Sign';
+    const answer = await this.answer(isKms ? this.signedByKms(asked) : this.signed(asked, response.req.url));
+    if (answer.includes('__type')) response.statusCode = 400;
+    response.end(answer);
   }
 
   private signed({ data, method, params: [args] = [] }: Asked, path?: string): string {
     if (data !== undefined) {
       expect(path).toBe(`/vault/api/v1/eth1/sign/${PUBLIC_KEY}?token=1`);
-      const { r, s, yParity } = SECP256K1.sign(hashOf(Buffer.from(data.slice(2), 'hex')), WALLET.privateKey);
+      const { r, s, yParity } = SECP256K1.sign(hashOf(Buffer.from(data.slice(2), 'hex')), this.wallet.privateKey);
       return `${r}${s.slice(2)}${(27 + yParity).toString(16)}`;
     }
     const { from, gas, nonce, ...rest } = args ?? {};
     const type = rest['maxFeePerGas'] === undefined ? (rest['accessList'] === undefined ? 0 : 1) : 2;
     const tx = Transaction.from({ ...rest, type, gasLimit: gas, nonce: Number(nonce) } as object);
-    tx.signature = WALLET.signingKey.sign(tx.unsignedHash);
+    tx.signature = this.wallet.signingKey.sign(tx.unsignedHash);
     expect(from).toBe(WALLET.address.toLowerCase());
     return JSON.stringify({
       jsonrpc: '2.0',
@@ -47,9 +70,38 @@ class SigningServer extends LocalServer {
       result: method === 'eth_signTransaction' ? tx.serialized : { raw: tx.serialized, tx: tx.toJSON() },
     });
   }
+
+  /** DER, and a high s as often as a low one. */
+  private signedByKms({ KeyId, Message = '', MessageType, SigningAlgorithm }: Asked): string {
+    expect([KeyId, MessageType, SigningAlgorithm]).toEqual([KEY_ID, 'DIGEST', 'ECDSA_SHA_256']);
+    const digest = Buffer.from(Message, 'base64');
+    const { r, s } = this.wallet.signingKey.sign(digest);
+    const isHigh = (digest[0] ?? 0) % 2 === 0;
+    const der = Buffer.concat([integer(BigInt(r)), integer(isHigh ? ORDER - BigInt(s) : BigInt(s))]);
+    return JSON.stringify({ KeyId, Signature: Buffer.concat([Buffer.of(0x30, der.length), der]).toString('base64') });
+  }
+}
+
+/** A SubjectPublicKeyInfo in DER, in base64. */
+function publicKeyOf({ signingKey }: Wallet): string {
+  const point = Buffer.from(signingKey.publicKey.slice(2), 'hex');
+  return Buffer.concat([Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex'), point]).toString(
+    'base64',
+  );
+}
+
+function integer(value: bigint): Buffer {
+  const hex = value.toString(16);
+  const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
+  const signed = (bytes[0] ?? 0) > 127 ? Buffer.concat([Buffer.of(0), bytes]) : bytes;
+  return Buffer.concat([Buffer.of(0x02, signed.length), signed]);
 }
 
 interface Asked {
+  readonly KeyId?: string;
+  readonly Message?: string;
+  readonly MessageType?: string;
+  readonly SigningAlgorithm?: string;
   readonly data?: string;
   readonly method?: string;
   readonly params?: readonly Record<string, unknown>[];
@@ -62,6 +114,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 beforeEach(() => {
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' });
+  server.wallet = WALLET;
+  server.publicKey = null;
   server.asked = 0;
   server.answer = (right) => right;
 });
@@ -73,6 +128,7 @@ const TYPES = {
     kinds: [0, 1, 2],
     entry: { type: 'clef', addresses: [WALLET.address], method: 'eth_signTransaction' },
   },
+  awsKms: { kinds: [0, 1, 2, 3, 4, 'authorization'], entry: { type: 'awsKms', keyIds: [KEY_ID] } },
 } as const;
 type Name = keyof typeof TYPES;
 const NAMES = Object.keys(TYPES) as Name[];
@@ -119,7 +175,7 @@ describe.each(NAMES)('a remote custody: %s', (name) => {
   it('signs all that it says that it signs, with one request for each, and is checked', async () => {
     const { only, sign } = await custodyOf(name);
     expect(only.signer.address).toBe(WALLET.address.toLowerCase());
-    expect(JSON.stringify(only.reference)).toBe(`{"type":"${TYPES[name].entry.type}"}`);
+    expect(only.reference).toEqual({ type: TYPES[name].entry.type, ...(name === 'awsKms' && { keyId: KEY_ID }) });
     const items = Array.from({ length: 8 }, (_, n) => kinds.map((kind) => signable(kind, n))).flat();
     // `CheckedCustody` refuses a signature of another key, and one with a high s.
     expect(await sign(items)).toHaveLength(items.length);
@@ -150,30 +206,58 @@ describe.each(NAMES)('a remote custody: %s', (name) => {
     expect(server.asked).toBe(16);
   });
 
-  it('that signs something else is refused: another key, or another transaction', async () => {
+  it('that signs with another key is refused', async () => {
     const { sign } = await custodyOf(name);
-    const other = new Wallet(`0x${'32'.repeat(32)}`);
-    server.answer = (right) => {
-      if (name === 'web3signer') {
-        const { r, s, yParity } = SECP256K1.sign(signable(2, 1).digest, other.privateKey);
-        return `${r}${s.slice(2)}1${'bc'[yParity] ?? ''}`;
-      }
-      const { result } = JSON.parse(right) as { result: string | { raw: string } };
-      const tx = Transaction.from(typeof result === 'string' ? result : result.raw);
-      tx.value = 5n;
-      tx.signature = WALLET.signingKey.sign(tx.unsignedHash);
-      return JSON.stringify({ result: { raw: tx.serialized } });
-    };
+    server.wallet = new Wallet(`0x${'32'.repeat(32)}`);
     await expect(sign([signable(2, 1)])).rejects.toMatchObject({ name: 'CustodyFailed' });
+    server.wallet = WALLET;
+    expect(await sign([signable(2, 1)])).toHaveLength(1);
   });
 
   it('gives its own words when it refuses, and never its URL', async () => {
     const { sign } = await custodyOf(name);
-    server.answer = () => '{"error":{"code":-32000,"message":"Request denied"}}';
+    const message = 'Request denied';
+    server.answer = () =>
+      JSON.stringify({ message, error: { message }, ...(name === 'awsKms' && { __type: 'Denied' }) });
     const error = (await sign([signable(2, 1)]).catch((cause: unknown) => cause)) as Error;
-    expect(String(error.cause)).toMatch(name === 'web3signer' ? /no signature/ : /Request denied/);
+    expect(String(error.cause)).toMatch(name === 'web3signer' ? /no signature/ : message);
     expect(String(error.cause)).not.toContain(server.url);
   });
+});
+
+it.each(['eth_signTransaction', 'account_signTransaction'])('%s of another transaction is refused', async (method) => {
+  const { sign } = await custodyOf(method === 'eth_signTransaction' ? 'a node' : 'clef');
+  server.answer = (right) => {
+    const { result } = JSON.parse(right) as { result: string | { raw: string } };
+    const tx = Transaction.from(typeof result === 'string' ? result : result.raw);
+    tx.value = 5n;
+    tx.signature = WALLET.signingKey.sign(tx.unsignedHash);
+    return JSON.stringify({ result: { raw: tx.serialized } });
+  };
+  await expect(sign([signable(2, 1)])).rejects.toMatchObject({ name: 'CustodyFailed' });
+});
+
+it.each([
+  ['another curve', '3059301306072a8648ce3d020106082a8648ce3d03010703420004' + GENERATOR_OF_P256],
+  ['nothing', ''],
+])('a key service that tells %s instead of a key of secp256k1 is refused at the start', async (_what, der) => {
+  server.publicKey = Buffer.from(der, 'hex').toString('base64');
+  await expect(custodyOf('awsKms')).rejects.toThrow(`the key ${KEY_ID} of a custody awsKms cannot be used`);
+});
+
+it.each([
+  ['cut', (der: Buffer) => der.subarray(0, -1)],
+  ['longer', (der: Buffer) => Buffer.concat([der, Buffer.of(0)])],
+  ['without r', () => Buffer.from('3005020002010a', 'hex')],
+  ['empty', () => Buffer.alloc(0)],
+])('a signature that is %s is none', async (_what, change) => {
+  const { sign } = await custodyOf('awsKms');
+  server.answer = (right) => {
+    const der = Buffer.from((JSON.parse(right) as { Signature: string }).Signature, 'base64');
+    return JSON.stringify({ Signature: change(der).toString('base64') });
+  };
+  const error = (await sign([signable(2, 1)]).catch((cause: unknown) => cause)) as Error;
+  expect(String(error.cause)).toMatch(/no signature/);
 });
 
 it('what a remote custody answers is bounded', async () => {

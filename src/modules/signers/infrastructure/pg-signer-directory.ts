@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
+import type { SqlValue } from '../../../platform/database/pg-tx.js';
 import type { CustodiedSigner } from '../domain/custody.js';
 import { SignerDirectory } from '../domain/signer-directory.js';
 
@@ -11,6 +12,16 @@ const REGISTER = {
         ON CONFLICT (chain_id, address) DO UPDATE SET custody = excluded.custody WHERE signer.custody <> excluded.custody`,
 };
 
+/** Another address of the same key. */
+const MOVED = {
+  name: 'signer_moved',
+  text: `
+    SELECT s.chain_id, s.address AS before, n.address AS now, n.custody ->> 'keyId' AS key_id
+      FROM unnest($1::bigint[], $2::text[], $3::jsonb[]) AS n (chain_id, address, custody)
+      JOIN signer s ON s.chain_id = n.chain_id AND s.custody = n.custody AND s.address <> n.address
+     LIMIT 1`,
+};
+
 @Injectable()
 export class PgSignerDirectory extends SignerDirectory {
   constructor(private readonly database: Database) {
@@ -18,10 +29,27 @@ export class PgSignerDirectory extends SignerDirectory {
   }
 
   async register(signers: readonly CustodiedSigner[]): Promise<void> {
-    await this.database.query(REGISTER, [
-      signers.map(({ signer }) => signer.chainId),
-      signers.map(({ signer }) => signer.address),
-      signers.map(({ reference }) => JSON.stringify(reference)),
-    ]);
+    const ofServices = signers.filter(({ reference }) => reference.keyId !== undefined);
+    const { rows } = await this.database.query<MovedRow>(MOVED, columnsOf(ofServices));
+    for (const moved of rows)
+      throw new Error(
+        `the key ${moved.key_id} had the address ${moved.before} on chain ${moved.chain_id}, and has ${moved.now} now: name the key that it had, or the new one by an id of its own`,
+      );
+    await this.database.query(REGISTER, columnsOf(signers));
   }
+}
+
+interface MovedRow {
+  readonly chain_id: string;
+  readonly before: string;
+  readonly now: string;
+  readonly key_id: string;
+}
+
+function columnsOf(signers: readonly CustodiedSigner[]): SqlValue[] {
+  return [
+    signers.map(({ signer }) => signer.chainId),
+    signers.map(({ signer }) => signer.address),
+    signers.map(({ reference }) => JSON.stringify(reference)),
+  ];
 }

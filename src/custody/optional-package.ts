@@ -1,0 +1,11 @@
+/**
+ * Loads a package that only some custodies need, and that is not installed by default.
+ * @throws Error that says how to install it
+ */
+export async function optionalPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    throw new Error(`a custody of chains[].signers needs the package ${name}: npm install ${name}`, { cause: error });
+  }
+}
