@@ -1,9 +1,9 @@
 import { Transaction } from 'ethers';
 import { minOf } from '../../src/kernel/quantities.js';
-import { type Address, type Hash, type Hex, parseAddress, parseHash } from '../../src/kernel/hex.js';
+import { type Address, type Hash, type Hex, parseHash } from '../../src/kernel/hex.js';
 import type { Nonce } from '../../src/kernel/signer-id.js';
 import type { Block } from '../../src/modules/chain/index.js';
-import { FOREIGN_DATA, type ModelBlock, ModelChain, type ModelTx } from '../support/model-chain.js';
+import { FOREIGN_DATA, type ModelBlock, ModelChain, type ModelTx, senderOf } from '../support/model-chain.js';
 import type { PoolAnswer } from '../support/model-pool.js';
 import { FinalityRecord } from './network/finality-record.js';
 import { Market, QUIET_FEE, tipOf } from './network/market.js';
@@ -252,10 +252,11 @@ export class SimChain extends ModelChain {
     const known = this.read.get(raw);
     if (known) return known;
     const parsed = Transaction.from(raw);
-    if (parsed.from === null || parsed.hash === null) throw new Error('bytes without a signature');
+    const { signature, unsignedHash } = parsed;
+    if (signature === null || parsed.hash === null) throw new Error('bytes without a signature');
     const tx = {
       hash: parseHash(parsed.hash),
-      from: parseAddress(parsed.from),
+      from: senderOf(parseHash(unsignedHash), signature),
       nonce: BigInt(parsed.nonce),
       data: parsed.data,
       maxFeePerGas: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,

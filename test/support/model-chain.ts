@@ -472,7 +472,7 @@ export class ModelChain implements ChainConnector {
 }
 
 /** What ethers does for it takes twenty times as long. */
-function senderOf(digest: Hash, { r, s, yParity }: Signature): Address {
+export function senderOf(digest: Hash, { r, s, yParity }: Signature): Address {
   return SECP256K1.recover(digest, { r: parseHex(r), s: parseHex(s), yParity });
 }
 
