@@ -10,21 +10,25 @@ import { addReports, closeReport, newReport, reportingTo } from './report.mjs';
  * A part that fails does not keep the others from running.
  */
 
-/** Each is a command that a developer can run, or some that run side by side: the arguments of npm. */
+/** Each is a command that a developer can run: the arguments of npm. */
 const SHORT = [
+  // It installs, so nothing runs beside it.
   ['test'],
   ['run', 'lint:docker'],
   ['run', 'openapi:breaking'],
   // What `npm test` has run of it is left out.
   ['run', 'test:chaos', '--', '--testPathIgnorePatterns', 'chaos/smoke'],
-  // One process keeps one core busy.
-  [
-    ['run', 'simulate', '--', '--seeds', '100'],
-    ['run', 'simulate', '--', '--seeds', '100', '--from', '101'],
-  ],
   ['run', 'test:geth'],
   ['run', 'test:nats'],
   ['run', 'test:document', '--', '--quick'],
+];
+/**
+ * Run beside all of them but the first, with what these leave of the processor: they wait for blocks and leases, and a seed has no clock but its
+ * own. One process keeps one core busy. What each says is told at its end.
+ */
+const BESIDE = [
+  ['run', 'simulate', '--', '--seeds', '100'],
+  ['run', 'simulate', '--', '--seeds', '100', '--from', '101'],
 ];
 /** By their names. */
 const NEEDS_PROGRAMS = new Set(['openapi:breaking', 'test:geth', 'test:nats', 'test:document']);
@@ -56,34 +60,57 @@ const home = mkdtempSync(join(tmpdir(), 'lockstep-ci-'));
 const reports = join(home, 'reports');
 const report = newReport();
 const parts = [];
-for (const entry of isLong ? LONG : SHORT) {
-  if (NEEDS_PROGRAMS.has(entry[1])) await programs?.built;
-  if (!interrupted) parts.push(...(await Promise.all(Array.isArray(entry[0]) ? entry.map(part) : [part(entry)])));
+let beside = [];
+for (const args of isLong ? LONG : SHORT) {
+  if (NEEDS_PROGRAMS.has(args[1])) await programs?.built;
+  if (interrupted) break;
+  parts.push(await part(args));
+  if (args === SHORT[0] && !interrupted) beside = BESIDE.map(partBeside);
 }
+parts.push(...(await Promise.all(beside)));
 addReports(report, reports);
 report.parts.push(...parts);
 rmSync(home, { recursive: true });
 closeReport(report);
 process.exit(!interrupted && parts.every(({ ok }) => ok) ? 0 : 1);
 
-async function part(args) {
-  const name = `npm ${args.join(' ')}`;
-  console.log(`\n==== ${name}`);
+function part(args) {
+  console.log(`\n==== ${nameOf(args)}`);
+  return run(args, 'inherit').ended;
+}
+
+async function partBeside(args) {
+  const { child, ended } = run(args, 'pipe');
+  setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  const chunks = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+  const result = await ended;
+  process.stdout.write(`\n==== ${result.name}, beside the others\n${Buffer.concat(chunks)}`);
+  return result;
+}
+
+function nameOf(args) {
+  return `npm ${args.join(' ')}`;
+}
+
+function run(args, output) {
   const start = performance.now();
   const cli = process.env.npm_execpath;
   const [command, before] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []];
   const child = spawn(command, [...before, ...args], {
     cwd: ROOT,
-    stdio: 'inherit',
+    stdio: ['inherit', output, output],
     env: reportingTo(reports),
   });
   current.add(child);
-  const ok = await new Promise((resolve) => {
+  const ended = new Promise((resolve) => {
     child.once('error', () => resolve(false));
     child.once('close', (code) => resolve(code === 0));
+  }).then((ok) => {
+    current.delete(child);
+    return { name: nameOf(args), ok, seconds: (performance.now() - start) / 1000 };
   });
-  current.delete(child);
-  return { name, ok, seconds: (performance.now() - start) / 1000 };
+  return { child, ended };
 }
 
 /** With what the first parts leave of the processor. A part that finds no program says so, and tries once more. */
