@@ -17,7 +17,7 @@ const YOUNG_OBJECTS = '--max-semi-space-size=64';
  * last, and the other processes had nothing to do beside them.
  */
 const LONGEST =
-  /\/(thrown-problems|openapi-document)\.spec\.ts$|\/(simulator|neighbour-register)\.int-spec\.ts$|\/(simulator-bugs|rate-limit)\.chaos-spec\.ts$/;
+  /\/(thrown-problems|openapi-document)\.spec\.ts$|\/(simulator|neighbour-register)\.int-spec\.ts$|\/(simulator-bugs|rate-limit|crash-points|kill-storm)\.chaos-spec\.ts$/;
 
 export default class SharedModulesRunner {
   supportsEventEmitters = false;
