@@ -347,19 +347,40 @@ describe('the next price of a slot', () => {
 
 it('the next price of a payload that was too dear is a quarter less, and none when that is too low', () => {
   const dear = { maxFeePerGas: 200n, maxPriorityFeePerGas: 160n };
-  const caps = rules.capsFor(SIGNER);
-  expect(rules.lower(caps, dear, GAS, QUOTE)).toEqual({ maxFeePerGas: 150n, maxPriorityFeePerGas: 150n });
-  expect(rules.lower(caps, { ...dear, maxFeePerGas: 100n }, GAS, QUOTE)).toBeNull();
+  const caps = { ...rules.capsFor(SIGNER), maxPriorityFeePerGas: 200n };
+  expect(rules.lower(caps, { fees: dear, type: 2 }, GAS, QUOTE)).toEqual({
+    maxFeePerGas: 150n,
+    maxPriorityFeePerGas: 150n,
+  });
+  expect(rules.lower(caps, { fees: { ...dear, maxFeePerGas: 100n }, type: 2 }, GAS, QUOTE)).toBeNull();
   const withBlobs = { ...dear, maxFeePerBlobGas: 50n };
-  expect(rules.lower({ ...caps, maxFeePerBlobGas: 40n }, withBlobs, GAS, QUOTE)).toMatchObject({
+  expect(rules.lower({ ...caps, maxFeePerBlobGas: 40n }, { fees: withBlobs, type: 3 }, GAS, QUOTE)).toMatchObject({
     maxFeePerBlobGas: 40n,
   });
 });
 
 it('the next price of a payload that was too dear is within what is reserved for it, also when its gas rose', () => {
   const dear = { maxFeePerGas: 200n, maxPriorityFeePerGas: 160n };
-  const caps = rules.capsOf({ ...item('standard'), gasLimit: 2n * GAS, reserved: 220n * GAS });
-  expect(rules.lower(caps, dear, 2n * GAS, QUOTE)).toEqual({ maxFeePerGas: 110n, maxPriorityFeePerGas: 110n });
+  const within = rules.capsOf({ ...item('standard'), gasLimit: 2n * GAS, reserved: 220n * GAS });
+  const caps = { ...within, maxPriorityFeePerGas: 200n };
+  expect(rules.lower(caps, { fees: dear, type: 2 }, 2n * GAS, QUOTE)).toEqual({
+    maxFeePerGas: 110n,
+    maxPriorityFeePerGas: 110n,
+  });
+});
+
+it('the next price of a payload that was too dear is within a limit for tips that was lowered since, which is none for a gas price', () => {
+  const dear = { maxFeePerGas: 200n, maxPriorityFeePerGas: 160n };
+  const caps = { ...rules.capsFor(SIGNER), maxPriorityFeePerGas: 20n };
+  expect(rules.lower(caps, { fees: dear, type: 2 }, GAS, QUOTE)).toEqual({
+    maxFeePerGas: 150n,
+    maxPriorityFeePerGas: 20n,
+  });
+  const onePrice = { maxFeePerGas: 200n, maxPriorityFeePerGas: 200n };
+  expect(rules.lower(caps, { fees: onePrice, type: 0 }, GAS, QUOTE)).toEqual({
+    maxFeePerGas: 150n,
+    maxPriorityFeePerGas: 150n,
+  });
 });
 
 it('a tip at the caps is never above the fee', () => {

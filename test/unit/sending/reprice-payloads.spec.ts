@@ -43,7 +43,7 @@ beforeEach(() => {
       asked.push([JSON.stringify(because), attempts.at(-1)?.fees.maxFeePerGas ?? 0n]);
       return higher === null ? { kind: 'capped', caps: CAPS } : { kind: 'fees', fees: higher };
     },
-    lower: (_caps, { maxFeePerGas }) => (asked.push(['lower', maxFeePerGas]), LOWER),
+    lower: (_caps, { fees: { maxFeePerGas } }) => (asked.push(['lower', maxFeePerGas]), LOWER),
   });
   reprice = new RepricePayloads(
     {

@@ -199,12 +199,14 @@ export class FeeRules {
    * The fees after every node refused a payload as too expensive without a limit in the answer: a quarter less, and within its caps, which may be
    * lower now. Null when that is too low.
    */
-  lower(caps: FeeCaps, refused: AttemptFees, gasLimit: bigint, quote: FeeQuote): AttemptFees | null {
+  lower(caps: FeeCaps, last: Pick<Attempt, 'fees' | 'type'>, gasLimit: bigint, quote: FeeQuote): AttemptFees | null {
+    const { fees: refused, type } = last;
+    const within = (name: keyof FeeCaps): bigint => minOf(refused[name] ?? 0n, caps[name]);
     const price = minOf((refused.maxFeePerGas * 3n) / 4n, caps.maxFeePerGas);
-    const blobs = refused.maxFeePerBlobGas && {
-      maxFeePerBlobGas: minOf(refused.maxFeePerBlobGas, caps.maxFeePerBlobGas),
-    };
-    return feesWithin(price * gasLimit, gasLimit, { ...refused, ...blobs }, quote);
+    // A gas price is no tip.
+    const tip = hasOnePrice(type) ? refused.maxPriorityFeePerGas : within('maxPriorityFeePerGas');
+    const blobs = refused.maxFeePerBlobGas && { maxFeePerBlobGas: within('maxFeePerBlobGas') };
+    return feesWithin(price * gasLimit, gasLimit, { ...refused, maxPriorityFeePerGas: tip, ...blobs }, quote);
   }
 
   /** Remembers the limit in a node's refusal of an expensive transaction. */

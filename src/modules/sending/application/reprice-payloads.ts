@@ -127,7 +127,7 @@ export class RepricePayloads {
       return bump.kind === 'fees' && isOther(bump.fees) ? bump.fees : null;
     }
     if (isOther(priced.fees)) return priced.fees;
-    const other = this.fees.lower(caps, last.fees, gasLimit, quote);
+    const other = this.fees.lower(caps, last, gasLimit, quote);
     return other && isOther(other) ? other : null;
   }
 }
