@@ -4,8 +4,8 @@ import { CustodyEntry, type CustodyKey, HttpUrl } from './custody-entry.js';
 import { kmsKeys } from './kms-keys.js';
 import { optionalPackage } from './optional-package.js';
 
-/** Above the time limit of a custody, which asks nothing more until this has ended. */
-const TIME_LIMIT_MS = 15_000;
+/** The SDK has no limit of its own, and asks up to three times. */
+const REQUEST_MS = 4_000;
 /** A key of another account or region is named by its ARN. */
 const REGION = /^arn:[^:]+:kms:([^:]+):/;
 
@@ -27,13 +27,16 @@ export class AwsKmsCustody extends CustodyEntry {
       const region = REGION.exec(keyId)?.[1];
       const client =
         clients.get(region) ??
-        new kms.KMSClient({ ...(region && { region }), ...(this.url && { endpoint: this.url }) });
+        new kms.KMSClient({
+          ...(region && { region }),
+          ...(this.url && { endpoint: this.url }),
+          requestHandler: { requestTimeout: REQUEST_MS },
+        });
       clients.set(region, client);
       return client;
     };
-    return kmsKeys(this.type, this.keyIds, {
-      publicKey: async (KeyId) =>
-        (await clientOf(KeyId).send(new kms.GetPublicKeyCommand({ KeyId }), limits())).PublicKey,
+    return kmsKeys({ type: this.type, ...(this.url && { url: this.url }) }, this.keyIds, {
+      publicKey: async (KeyId) => (await clientOf(KeyId).send(new kms.GetPublicKeyCommand({ KeyId }))).PublicKey,
       sign: async (KeyId, Message) => {
         const command = new kms.SignCommand({
           KeyId,
@@ -41,10 +44,8 @@ export class AwsKmsCustody extends CustodyEntry {
           MessageType: 'DIGEST',
           SigningAlgorithm: 'ECDSA_SHA_256',
         });
-        return (await clientOf(KeyId).send(command, limits())).Signature;
+        return (await clientOf(KeyId).send(command)).Signature;
       },
     });
   }
 }
-
-const limits = (): { abortSignal: AbortSignal } => ({ abortSignal: AbortSignal.timeout(TIME_LIMIT_MS) });

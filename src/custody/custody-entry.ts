@@ -8,6 +8,8 @@ export interface CustodyReference {
   readonly path?: string;
   /** Of a key service: the database knows the address that it had first, and another one is refused. */
   readonly keyId?: string;
+  /** Where the service is; absent where that follows from the key. */
+  readonly url?: string;
 }
 
 export interface CustodyKey {

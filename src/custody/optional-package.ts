@@ -6,6 +6,7 @@ export async function optionalPackage<T>(name: string, load: () => Promise<T>): 
   try {
     return await load();
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Error(`a custody of chains[].signers needs the package ${name}: npm install ${name}`, { cause: error });
   }
 }

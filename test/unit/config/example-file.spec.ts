@@ -10,7 +10,7 @@ const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
 /**
  * 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the ten of a policy, four limits, what the tokens of an
- * issuer have, the accounts of other nodes, which no default can know, and five of the keys that files and other processes have.
+ * issuer have, the accounts of other nodes, which no default can know, and six of the keys that files, other processes and key services have.
  */
 const MOST_KEYS = 111;
 /** Each is one `LISTEN`: for work, for news of events, and for news of keys. */

@@ -175,7 +175,10 @@ describe.each(NAMES)('a remote custody: %s', (name) => {
   it('signs all that it says that it signs, with one request for each, and is checked', async () => {
     const { only, sign } = await custodyOf(name);
     expect(only.signer.address).toBe(WALLET.address.toLowerCase());
-    expect(only.reference).toEqual({ type: TYPES[name].entry.type, ...(name === 'awsKms' && { keyId: KEY_ID }) });
+    expect(only.reference).toEqual({
+      type: TYPES[name].entry.type,
+      ...(name === 'awsKms' && { keyId: KEY_ID, url: `${server.url}/vault/?token=1` }),
+    });
     const items = Array.from({ length: 8 }, (_, n) => kinds.map((kind) => signable(kind, n))).flat();
     // `CheckedCustody` refuses a signature of another key, and one with a high s.
     expect(await sign(items)).toHaveLength(items.length);

@@ -32,7 +32,7 @@ export interface SignerRules {
 export interface CustodiedSigner {
   readonly signer: SignerId;
   /** Where the key is kept, for operators. It never contains the key. */
-  readonly reference: { readonly type: string; readonly path?: string; readonly keyId?: string };
+  readonly reference: { readonly type: string; readonly path?: string; readonly keyId?: string; readonly url?: string };
   /** The entry of the config; only where another process signs for its accounts. */
   readonly remote?: string;
 }

@@ -23,7 +23,7 @@ const OF_DELEGATED = 1;
 
 /**
  * Only another tx shows whether a pool that refuses the lowest one is full, or has something against it. Where one may be in flight, one that is
- * refused for ever would keep all others from being tried.
+ * refused for ever would keep all others from being tried. Pools take no second one of an account that delegates.
  */
 const BESIDE_REFUSED = 2;
 
@@ -64,7 +64,9 @@ export class InFlightLimits {
     if (this.isDelegated(signer)) return OF_DELEGATED;
     const known = this.signers.get(signerKey(signer));
     const learnt = Math.min(known?.window.limit ?? this.startOf(signer.chainId), this.shareOf(signer.chainId));
-    return known?.lowestIsRefused === true ? Math.max(learnt, BESIDE_REFUSED) : learnt;
+    return known?.lowestIsRefused === true
+      ? Math.max(learnt, Math.min(BESIDE_REFUSED, this.config.maxInFlight))
+      : learnt;
   }
 
   isDelegated(signer: SignerId): boolean {
@@ -152,8 +154,7 @@ export class InFlightLimits {
   resending({ signer }: Lease, someWait: boolean): void {
     const known = this.signers.get(signerKey(signer));
     if (!known) return;
-    known.mayHaveRoom = false;
-    known.someWait = someWait;
+    Object.assign(known, { mayHaveRoom: false, someWait, lowestIsRefused: someWait && known.lowestIsRefused });
   }
 
   private startOf(chainId: ChainId): number {
