@@ -1,8 +1,8 @@
 import { messageOf } from '../kernel/errors.js';
+import { answeredWithin, realPause } from '../platform/scheduling/pause.js';
 import type { CustodyKey } from './custody-entry.js';
 import { signatureOfDer } from './der-signature.js';
 import { addressOfSpki } from './public-key.js';
-import { answeredWithin, realPause } from '../platform/scheduling/pause.js';
 import { remoteKeys } from './remote-keys.js';
 
 /**

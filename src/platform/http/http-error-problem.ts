@@ -56,7 +56,8 @@ const malformedJson = (detail: string): Problem => ({
 
 const FASTIFY_PROBLEMS: Readonly<Record<string, (request: FailedRequest) => Problem>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => malformedJson('the length of the body is not its Content-Length'),
-  FST_ERR_CTP_INVALID_JSON_BODY: () => malformedJson('the body is not valid JSON, or has a key __proto__ or constructor.prototype'),
+  FST_ERR_CTP_INVALID_JSON_BODY: () =>
+    malformedJson('the body is not valid JSON, or has a key __proto__ or constructor.prototype'),
   FST_ERR_CTP_BODY_TOO_LARGE: (request) => {
     const limitBytes = request.routeOptions.bodyLimit;
     return {

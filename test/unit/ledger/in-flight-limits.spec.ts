@@ -67,6 +67,12 @@ describe('the limit of a signer', () => {
     limits.refused(SIGNER, null);
     limits.seen(SIGNER, true);
     expect(limits.of(SIGNER)).toBe(1);
+    limits.seen(SIGNER, false);
+    limits.resending(LEASE, false);
+    expect(limits.of(SIGNER)).toBe(1);
+    const ofOne = inFlightLimits({ maxInFlight: 1 });
+    ofOne.refused(SIGNER, null);
+    expect(ofOne.of(SIGNER)).toBe(1);
   });
 
   it('is half when a pool had dropped some', () => {
