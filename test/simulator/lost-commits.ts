@@ -23,7 +23,7 @@ export async function takeStock(world: World, loss: () => Promise<void>): Promis
     } else if (known.get(hash) !== status && NOT_OUT.has(known.get(hash) ?? '') && !shown.has(hash))
       world.sent.forgotten(hash as Hash);
   }
-  chain.forgetLost();
+  chain.forgetLost(new Set(world.network.endpoints.flatMap(({ pool }) => pool.all().map(({ hash }) => hash))));
   // A client that sends a lost request again asks for it twice.
   for (const [request, id] of world.accepted) if (!ids.has(id)) world.lose(request);
   for (const request of [...world.unanswered]) if (chain.lostPayloads.has(payloadOf(request))) world.lose(request);

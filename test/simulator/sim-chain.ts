@@ -133,10 +133,17 @@ export class SimChain extends ModelChain {
     return !NO_PAYLOAD.has(data) && !this.lostPayloads.has(data);
   }
 
-  /** What was lost and is in no pool and no block never comes back. */
-  forgetLost(): void {
-    const known = new Set([...this.pooled(), ...this.minedTxs()].map(({ hash }) => hash));
-    for (const hash of this.out.keys()) if (this.lostBytes.has(hash) && !known.has(hash)) this.out.delete(hash);
+  /**
+   * What was lost and is in no pool that an endpoint has, and in no block, never comes back: no node can know of what those alone have who make
+   * blocks (decision 12).
+   */
+  forgetLost(inPools: ReadonlySet<string>): void {
+    const mined = new Set(this.minedTxs().map(({ hash }) => hash));
+    for (const hash of this.out.keys()) {
+      if (!this.lostBytes.has(hash) || inPools.has(hash) || mined.has(hash)) continue;
+      this.out.delete(hash);
+      this.forget(hash);
+    }
   }
 
   isMined(data: string): boolean {
