@@ -30,6 +30,7 @@ const MAY_USE = {
   retention: ['ledger'],
   broker: ['events'],
   ops: [
+    'access',
     'chain',
     'events',
     'signers',

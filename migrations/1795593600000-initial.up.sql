@@ -67,8 +67,8 @@ CREATE TABLE signer (
   PRIMARY KEY (chain_id, address)
 );
 
--- Operators paused signers: they get no new nonces. Chain 0 stands for every chain, and an empty signer for every one. Nearly always empty, and
--- lanes look into it before they read a queue, and again in the transaction that gives nonces.
+-- Operators paused signers, or stopped accounts: they get no new nonces. Chain 0 stands for every chain, and an empty signer or account for every
+-- one. Nearly always empty, and lanes look into it before they read a queue, and again in the transaction that gives nonces.
 CREATE TABLE signer_pause (
   chain_id bigint      NOT NULL CHECK (chain_id >= 0),
   signer   text        COLLATE "C" NOT NULL CHECK (signer = '' OR length(signer) = 42 AND signer ~ '^0x[0-9a-f]*$'),
@@ -76,7 +76,11 @@ CREATE TABLE signer_pause (
   by       text        NOT NULL,
   by_account uuid      NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   reason   text        CHECK (length(reason) <= 500),
-  PRIMARY KEY (chain_id, signer)
+  -- The id of the account whose txs wait, whichever signer they have; and its name, which never changes.
+  account  text        COLLATE "C" NOT NULL DEFAULT '',
+  account_name text    COLLATE "C" NOT NULL DEFAULT '',
+  PRIMARY KEY (chain_id, signer, account),
+  CONSTRAINT signer_pause_account CHECK ((account = '') = (account_name = '') AND (account = '' OR chain_id = 0 AND signer = ''))
 );
 
 -- Its rows change columns that no index has. With room in their page PostgreSQL writes the new version there and leaves every index alone
@@ -213,7 +217,7 @@ CREATE TABLE managed_tx (
     'PENDING', 'ALLOCATED', 'IN_MEMPOOL', 'MINED', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')),
   sub_state             text        CHECK (sub_state IN (
     'NONCE_SYNC', 'STALE', 'FEE_CAPPED', 'INSUFFICIENT_FUNDS', 'OUTCOME_UNKNOWN', 'CANCELLING', 'REFUSED', 'REPLACING', 'REORG_DETECTED', 'SIGNER_PAUSED',
-    'NODE_REFUSED', 'NODE_UNAVAILABLE', 'SIMULATION_REVERTED', 'POOL_LIMIT', 'SIGNER_UNAVAILABLE', 'POLICY_HELD')),
+    'NODE_REFUSED', 'NODE_UNAVAILABLE', 'SIMULATION_REVERTED', 'POOL_LIMIT', 'SIGNER_UNAVAILABLE', 'POLICY_HELD', 'ACCOUNT_STOPPED')),
   nonce                 bigint      CHECK (nonce >= 0),
   gas_limit             bigint      CHECK (gas_limit > 0),
   tx_hash               evm_hash,
@@ -279,6 +283,8 @@ CREATE UNIQUE INDEX managed_tx_live ON managed_tx (chain_id, signer, nonce, (coa
 CREATE INDEX managed_tx_parked ON managed_tx (chain_id, signer, (-priority), tx_id) WHERE state = 'PENDING' AND sub_state = 'INSUFFICIENT_FUNDS';
 -- Waiting txs for which the daily amounts of their policy had no room.
 CREATE INDEX managed_tx_held ON managed_tx (chain_id, signer, (-priority), tx_id) WHERE state = 'PENDING' AND sub_state = 'POLICY_HELD';
+-- Waiting txs that were set aside because their account is stopped.
+CREATE INDEX managed_tx_stopped ON managed_tx (account_id, tx_id) WHERE state = 'PENDING' AND sub_state = 'ACCOUNT_STOPPED';
 CREATE INDEX managed_tx_resubmit_due ON managed_tx (chain_id, signer, next_resubmit_at, nonce) WHERE state IN ('ALLOCATED', 'IN_MEMPOOL');
 CREATE INDEX managed_tx_receipt_due ON managed_tx (chain_id, signer, next_receipt_check_at) WHERE state = 'IN_MEMPOOL';
 -- Txs that have an end and did not reach it; no other tx has an entry.

@@ -257,3 +257,34 @@ it('no key of a disabled account is taken, and each is again when it is enabled'
     'no account nobody',
   );
 });
+
+describe('a stop of an account', () => {
+  it('is for operators, keeps its transactions waiting and no others, and is told to it, and why', async () => {
+    const operator = { ...bank, key: (await node.cli('keys', 'create', '--name', 'operator', '--all-scopes')).trim() };
+    await until('the key is taken', async () => (await ask('GET', '/api/v1/chains', operator)).status === 200);
+    const stop = { account: 'shop', reason: 'a key was stolen' };
+    for (const way of ['stop', 'go'])
+      expect((await ask('POST', `/api/v1/${way}`, shop, { account: 'shop' })).body['code']).toBe('operators_only');
+    expect((await ask('POST', '/api/v1/stop', operator, { account: 'nobody' })).body['code']).toBe('account_not_found');
+    expect(await ask('POST', '/api/v1/stop', operator, stop)).toMatchObject({ status: 200, body: stop });
+    const sent = async (by: Account): Promise<string> =>
+      String((await ask('POST', '/api/v1/tx', by, { ...REQUEST, requestId: 'stopped' })).body['txId']);
+    const [waits, goesOn] = [await sent(shop), await sent(bank)];
+    const read = async (txId: string, by: Account) => (await ask('GET', `/api/v1/tx/${txId}`, by)).body;
+    await until('the other one is final', async () => (await read(goesOn, bank))['state'] === 'CONFIRMED');
+    expect(await read(waits, shop)).toMatchObject({ state: 'PENDING', subState: 'ACCOUNT_STOPPED' });
+    expect((await ask('GET', `/api/v1/tx/${waits}/explain`, shop)).body).toMatchObject({
+      summary: expect.stringContaining('account shop is stopped since'),
+    });
+    const stops = async (by: Account) => (await ask('GET', '/api/v1/stops', by)).body['items'];
+    expect(await stops(operator)).toMatchObject([{ ...stop, by: expect.stringContaining('key:') }]);
+    expect(await stops(shop)).toMatchObject([{ ...stop, by: null }]);
+    expect(await stops(bank)).toEqual([]);
+    expect((await node.get('/health/ready')).body).toMatchObject({ details: { signers: { status: 'up' } } });
+    expect((await ask('GET', '/api/v1/audit?object=account:shop', operator)).body['items']).toContainEqual(
+      expect.objectContaining({ action: 'stopSigners', detail: { reason: stop.reason } }),
+    );
+    expect((await ask('POST', '/api/v1/go', operator, { account: 'shop' })).status).toBe(204);
+    await until('it is final, too', async () => (await read(waits, shop))['state'] === 'CONFIRMED');
+  });
+});

@@ -172,7 +172,13 @@ describe('a limited key', () => {
   });
 
   it('stops its own signers only, and none beside them', async () => {
-    for (const scope of [{}, { chainId: DEV_CHAIN }, { signer: OTHER }, { chainId: DEV_CHAIN, signer: SIGNER }])
+    for (const scope of [
+      {},
+      { chainId: DEV_CHAIN },
+      { signer: OTHER },
+      { chainId: DEV_CHAIN, signer: SIGNER },
+      { account: 'default' },
+    ])
       for (const way of ['stop', 'go'])
         expect([scope, (await ask('POST', `/api/v1/${way}`, ofSigner, scope)).body['code']]).toEqual([
           scope,

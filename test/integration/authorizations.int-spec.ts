@@ -1,13 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ANYONE } from '../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { parseHash } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
+import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
+import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import { ExplainTx } from '../../src/modules/ops/application/explain-tx.js';
-import { InFlightLimits } from '../../src/modules/ledger/index.js';
+import { AuthorizationStore, InFlightLimits } from '../../src/modules/ledger/index.js';
+import { SignerPauses } from '../../src/modules/signers/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { startAnvil } from '../support/anvil.js';
-import { aHash, anAddress, DEV_CHAIN } from '../support/builders.js';
+import { aHash, anAddress, aPauseOrder, DEV_CHAIN } from '../support/builders.js';
 import { knowNonce } from '../support/known-nonce.js';
 import { makeWaitingDue } from '../support/node-lab.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
@@ -89,6 +92,44 @@ async function undelegated(): Promise<void> {
 beforeEach(undelegated);
 
 describe('an authorization of another signer', () => {
+  it.each(['before its signer looks', 'while its signer signs'])(
+    'is not signed for a stopped account, which was stopped %s, and holds no payload of its signer back',
+    async (when) => {
+      const scope = { chainId: null, address: null, account: { id: DEFAULT_ACCOUNT, name: 'default' } };
+      const stop = () => node.get(PauseSigner).execute(scope, aPauseOrder());
+      const account = '019aa2f4-7a1c-7c3e-9a52-000000000001';
+      const txId = await delegating(sender, authority);
+      await node.step(sender);
+      const store = node.get(AuthorizationStore);
+      const grant = store.grant.bind(store);
+      store.grant = async (fence, ...more) => {
+        const pauses = node.get(SignerPauses);
+        if (when !== 'before its signer looks') await pauses.pause(fence.tx, scope, aPauseOrder());
+        return grant(fence, ...more);
+      };
+      if (when === 'before its signer looks') await stop();
+      await node.authorizations();
+      store.grant = grant;
+      if (when !== 'before its signer looks') await stop();
+      const next = await lab.create(tag++, { signer: authority, sender: { ...ANYONE, account } });
+      await turn();
+      // Its authority was held back for what was to be signed.
+      node.laneClock.advance(10_000);
+      await turn();
+      expect(await open()).toMatchObject([{ authority: authority.address, nonce: null }]);
+      expect(await run('SELECT state FROM managed_tx WHERE tx_id = ANY($1::uuid[])', [[next] as never])).toEqual([
+        { state: 'IN_MEMPOOL' },
+      ]);
+      expect(await node.tx(txId)).toMatchObject({ state: 'PENDING', subState: 'ACCOUNT_STOPPED' });
+      await confirm();
+      await node.get(ResumeSigner).execute(scope, aPauseOrder());
+      await turn();
+      await turn();
+      expect(await node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL' });
+      await confirm();
+    },
+  );
+
   it('is signed with the next nonce of that signer, whose payloads go on after it', async () => {
     const nonce = await chainNonce(authority);
     const txId = await delegating(sender, authority);

@@ -4,7 +4,13 @@ import type { SignerId } from '../../src/kernel/signer-id.js';
 import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import { SignerOverview } from '../../src/modules/ops/application/signer-overview.js';
-import { FencedUnitOfWork, LeaseManager, type PauseScope, SignerPauses } from '../../src/modules/signers/index.js';
+import {
+  FencedUnitOfWork,
+  LeaseManager,
+  type PausePlace,
+  type PauseScope,
+  SignerPauses,
+} from '../../src/modules/signers/index.js';
 import { TxHistory } from '../../src/modules/events/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { TxQueries } from '../../src/modules/ledger/index.js';
@@ -89,7 +95,7 @@ describe('a signer that another node paused', () => {
     expect(await paused()).toEqual([]);
     const { since } = await pause();
     expect(await paused()).toEqual([
-      { chainId: DEV_CHAIN, signer: lab.node.signer().address, since: since.toISOString(), ...REQUEST },
+      { chainId: DEV_CHAIN, signer: lab.node.signer().address, account: null, since: since.toISOString(), ...REQUEST },
     ]);
     await resume();
     expect(await paused()).toEqual([]);
@@ -172,7 +178,8 @@ describe('a stop of many', () => {
     by.get(PauseSigner).execute({ chainId: null, address: null, ...scope }, ORDER);
   const go = (scope: Partial<PauseScope>) =>
     lab.node.get(ResumeSigner).execute({ chainId: null, address: null, ...scope }, aPauseOrder());
-  const list = (after: PauseScope | null = null, limit = 9) => lab.node.get(SignerPauses).list(after, limit, NO_LIMITS);
+  const list = (after: PausePlace | null = null, limit = 9) =>
+    lab.node.get(SignerPauses).list(after, limit, NO_LIMITS, null);
   const step = () => lab.node.step(lab.node.signer(), lab.node.signer(1));
   const scopes = {
     chain: () => ({ chainId: DEV_CHAIN }),
@@ -199,7 +206,7 @@ describe('a stop of many', () => {
     for (const scope of [{}, { chainId: DEV_CHAIN }, { address }, { chainId: DEV_CHAIN, address }, other])
       await stop(scope);
     const scopesShown = async (only: CallerLimits) =>
-      (await lab.node.get(SignerPauses).list(null, 9, only)).map((one) => [one.chainId, one.address]);
+      (await lab.node.get(SignerPauses).list(null, 9, only, null)).map((one) => [one.chainId, one.address]);
     const [all, chain, everywhere] = [
       [null, null],
       [DEV_CHAIN, null],
@@ -305,7 +312,9 @@ describe('a stop of many', () => {
     await pause();
     await stop({ chainId: DEV_CHAIN });
     await stop({});
-    const all = [{ chainId: null, address: null }, { chainId: DEV_CHAIN, address: null }, { ...lab.node.signer() }];
+    const all = [{ chainId: null, address: null }, { chainId: DEV_CHAIN, address: null }, { ...lab.node.signer() }].map(
+      (one) => ({ ...one, account: null }),
+    );
     expect(await list()).toMatchObject(all);
     expect(await list(all[0] ?? null, 1)).toMatchObject(all.slice(1, 2));
     expect(await list(all[1] ?? null)).toMatchObject(all.slice(2));

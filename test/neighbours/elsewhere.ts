@@ -32,6 +32,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/e2e/access.e2e-spec.ts',
   },
   {
+    parts: ['pg-tx-queue/LOCK_STOPPED'],
+    why: 'only for signers with a tx of a stopped account in their page: one statement for all of these, and a thousand rows in equal parts',
+    shownBy: 'test/integration/stopped-account.int-spec.ts',
+  },
+  {
     parts: ['TendAuthorizations', 'AuthorizationScheduler', 'authorization.statements/OPEN'],
     why: 'authorities take turns with their payloads, so the figure is how long one is held back',
     shownBy: 'test/integration/neighbours.int-spec.ts',

@@ -1,9 +1,10 @@
-import { ANYONE } from '../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { Conflict } from '../../src/kernel/errors.js';
 import { parseHex } from '../../src/kernel/hex.js';
 import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import { type CommandInput, SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
+import type { PauseScope } from '../../src/modules/signers/index.js';
 import type { CommandKind } from '../../src/modules/commands/domain/tx-command.js';
 import { aHash, aPauseOrder, aRequest } from '../support/builders.js';
 import { afflict } from './payloads.js';
@@ -14,6 +15,12 @@ import type { World } from './world.js';
 
 /** Calldata of replacements begins where that of requests never comes to. */
 const FIRST_REPLACEMENT = 0x0100_0000;
+/** Whose all requests are. */
+export const THE_ACCOUNT: PauseScope = {
+  chainId: null,
+  address: null,
+  account: { id: DEFAULT_ACCOUNT, name: 'default' },
+};
 const ORDER = aPauseOrder(null, 'the simulation');
 
 export function cancel(world: World, tx: TxRow | null = null): Promise<void> {
@@ -28,17 +35,20 @@ export function speedUp(world: World): Promise<void> {
   return command(world, 'speed_up', null);
 }
 
-/** An operator stops the queue of a signer, whatever is in flight, or lets it go on. */
+/** An operator stops the queue of a signer, or of the account that all requests here have, whatever is in flight, or lets it go on. */
 export async function pauseSigner(world: World): Promise<void> {
   const { random, seen } = world;
   const awake = world.awake();
   if (awake.length === 0) return;
   const [node, signer] = [random.pick(awake), random.pick(world.signers)];
   const isPause = random.chance(0.5);
-  world.note(`${signer.address} is ${isPause ? 'paused' : 'resumed'} at ${node.id}`);
-  if (isPause) await world.unblocked(node.get(PauseSigner).execute(signer, ORDER), node);
-  else await world.unblocked(node.get(ResumeSigner).execute(signer, ORDER), node);
-  seen.note(isPause ? 'a signer is paused' : 'a signer is resumed');
+  const isOfAccount = random.chance(0.2);
+  const scope = isOfAccount ? THE_ACCOUNT : signer;
+  world.note(`${isOfAccount ? 'the account' : signer.address} is ${isPause ? 'paused' : 'resumed'} at ${node.id}`);
+  if (isPause) await world.unblocked(node.get(PauseSigner).execute(scope, ORDER), node);
+  else await world.unblocked(node.get(ResumeSigner).execute(scope, ORDER), node);
+  if (isOfAccount) seen.note(isPause ? 'an account is stopped' : 'an account goes on');
+  else seen.note(isPause ? 'a signer is paused' : 'a signer is resumed');
 }
 
 /** A client asks about a tx, or about any in any state; then at times again with the same key. At times through two nodes at once. */

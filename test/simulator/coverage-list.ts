@@ -189,6 +189,8 @@ const MOVES = [
   'a reorg changes the winner of a race',
   'a signer is paused',
   'a signer is resumed',
+  'an account is stopped',
+  'an account goes on',
   'a block has the transaction that the pool did not keep',
   'a connection for sends alone is refused',
   'a node keeps what it refuses',

@@ -1,3 +1,4 @@
+import { THE_ACCOUNT } from './command-actions.js';
 import { recheckReceipts } from './requests.js';
 import { aPauseOrder } from '../support/builders.js';
 import { MOST_ROUNDS } from './fairness.js';
@@ -42,8 +43,8 @@ export async function settle(world: World): Promise<number> {
   const survivors = world.random.chance(0.6) ? [world.random.pick(world.nodes)] : world.nodes;
   const open = new OpenSlots();
   await endLeases(world, survivors);
-  for (const signer of world.signers)
-    await survivors[0]?.get(ResumeSigner).execute(signer, aPauseOrder(null, 'the simulation'));
+  for (const scope of [...world.signers, THE_ACCOUNT])
+    await survivors[0]?.get(ResumeSigner).execute(scope, aPauseOrder(null, 'the simulation'));
   for (const node of survivors) await recheckReceipts(world, node);
   let blocks = 0;
   do {

@@ -34,5 +34,6 @@ import { PgApiKeys } from './infrastructure/pg-api-keys.js';
     OpenRequests,
     AdmitByHeaders,
   ],
+  exports: [Accounts],
 })
 export class AccessModule {}

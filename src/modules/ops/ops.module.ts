@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { AccessModule } from '../access/access.module.js';
 import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { PoliciesModule } from '../policies/policies.module.js';
@@ -44,6 +45,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
 @Module({
   imports: [
     TerminusModule,
+    AccessModule,
     ChainModule,
     EventsModule,
     SignersModule,

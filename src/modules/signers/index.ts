@@ -17,7 +17,14 @@ export {
 } from './domain/nonce-ledger.js';
 export { grantNonces } from './domain/nonce-sequence.js';
 export { NotLeader } from './domain/not-leader.js';
-export { type Pause, type PauseRequest, type PauseScope, SignerPauses } from './domain/signer-pauses.js';
+export {
+  type Pause,
+  type PausePlace,
+  type PauseRequest,
+  type PauseScope,
+  SignerPauses,
+  type StoppedAccount,
+} from './domain/signer-pauses.js';
 export { slotKey } from './domain/slot-key.js';
-export { isPaused, type PauseJson, pauseOf, toPause } from './infrastructure/pause-of.js';
+export { isPaused, isStopped, type PauseJson, pauseOf, toPause } from './infrastructure/pause-of.js';
 export { signerColumns, slotColumns } from './infrastructure/key-columns.js';

@@ -399,7 +399,7 @@ const PAUSES = faults(int('paused-signer'), [
     id: 'resume-ends-other-pauses',
     in: 'signer_resume',
     text: ' AND signer = $2',
-    becomes: ` AND signer >= $2`,
+    becomes: ' AND signer >= $2',
     why: 'the end of a stop of all signers ends the pause of one, which is paused for another reason',
   },
   {
@@ -447,8 +447,8 @@ const PAUSES = faults(int('paused-signer'), [
   {
     id: 'pause-of-shows-the-youngest',
     in: 'pauseOf',
-    text: 'ORDER BY z.since LIMIT 1',
-    becomes: 'ORDER BY z.since DESC LIMIT 1',
+    text: 'ORDER BY z.account, z.since LIMIT 1',
+    becomes: 'ORDER BY z.account, z.since DESC LIMIT 1',
     why: 'nobody sees since when a signer stands still',
   },
   {
@@ -461,7 +461,7 @@ const PAUSES = faults(int('paused-signer'), [
   {
     id: 'pauses-from-the-start-of-each-chain',
     in: 'signer_pauses',
-    text: '(p.chain_id, p.signer) > ($1::bigint, $2::text)',
+    text: '(p.chain_id, p.signer, p.account_name) > ($1::bigint, $2::text, $6::text)',
     becomes: 'p.chain_id > $1::bigint AND p.signer > $2::text',
     why: 'a page of the stops in force leaves some out',
   },

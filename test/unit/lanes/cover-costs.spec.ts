@@ -64,6 +64,7 @@ async function covered(...waiting: readonly Waiting[]): Promise<Record<string, s
     request: aRequest({ priority }),
     expired: false,
     wasTried: false,
+    isStopped: false,
   }));
   const room = fakeOf(DailyRoom, {
     lacking: async (items) =>

@@ -40,7 +40,7 @@ function pending(data: string, progress: Partial<TxProgress> = {}): PendingTx {
   const base = aRequest();
   const txId = `00000000-0000-7000-8000-${String((made += 1)).padStart(12, '0')}`;
   const request = aRequest({ payload: { ...base.payload, data: parseHex(data) } });
-  return { tx: aManagedTx({ txId, ...progress }).build(), request, expired: false, wasTried: false };
+  return { tx: aManagedTx({ txId, ...progress }).build(), request, expired: false, wasTried: false, isStopped: false };
 }
 
 const hangsWithPoison = (calls: readonly Call[]): Promise<GasEstimate[]> =>

@@ -27,6 +27,8 @@ let resume: (share: readonly Lease[]) => readonly Lease[];
 let ready: ReadyTx[];
 /** Signers with more waiting than fitted. */
 let full: SignerId[];
+/** Signers in whose queue something was set aside. */
+let cleared: SignerId[];
 /** Ids of ready txs that get no nonce, and of those that cannot be written. */
 let gone: Set<string>;
 let poison: Set<string>;
@@ -45,7 +47,7 @@ const CHAIN = fakeOf(EthersChainConnector, { chainId: DEV_CHAIN, feeQuote: () =>
 beforeEach(() => {
   memory = new LaneMemory(new FakeClock());
   [leases, resume, lost, failed] = [[LEASE, OTHER], (share) => share, [], []];
-  [ready, full, gone, poison, refused, calls] = [[], [], new Set(), new Set(), new Set(), []];
+  [ready, full, cleared, gone, poison, refused, calls] = [[], [], [], new Set(), new Set(), new Set(), []];
   feeQuote = () => Promise.resolve(QUOTE);
   memory.recovered(leases);
   lanes = new LaneStep(
@@ -60,7 +62,7 @@ beforeEach(() => {
       close: async (chainId, share, txs) => void calls.push(['close', chainId, share, ...txs.map(({ id }) => id)]),
     }),
     fakeOf(PreparePending, {
-      execute: async (...args) => (calls.push(['prepare', ...args]), { ready, full }),
+      execute: async (...args) => (calls.push(['prepare', ...args]), { ready, full, cleared }),
       quarantine: async (_leases, { tx }, error) => void calls.push(['aside', tx.id, error]),
     }),
     fakeOf(AllocateNonces, {
@@ -199,6 +201,13 @@ describe('a step that fails', () => {
 });
 
 describe('a lane has another step at once', () => {
+  it('when something was set aside, because others may wait behind it', async () => {
+    [ready, full, cleared] = [[aReady('a')], [LEASE.signer], [OTHER.signer, LEASE.signer]];
+    expect(await step(LEASE, OTHER)).toEqual([OTHER.signer, LEASE.signer]);
+    [ready, full] = [[], []];
+    expect(await step(LEASE, OTHER)).toEqual([OTHER.signer, LEASE.signer]);
+  });
+
   it('when a full batch went, because more may wait behind it', async () => {
     [ready, full] = [[aReady('a'), aReady('b', OTHER)], [LEASE.signer]];
     expect(await step(LEASE, OTHER)).toEqual([LEASE.signer]);

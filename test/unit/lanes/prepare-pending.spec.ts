@@ -4,7 +4,13 @@ import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import { type PreparedTxs, PreparePending } from '../../../src/modules/lanes/application/prepare-pending.js';
 import type { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
-import { type InFlightLimits, LaneMemory, type PendingTx, type TxQueue } from '../../../src/modules/ledger/index.js';
+import {
+  type InFlightLimits,
+  LaneMemory,
+  type ManagedTx,
+  type PendingTx,
+  type TxQueue,
+} from '../../../src/modules/ledger/index.js';
 import type { PendingVerdict } from '../../../src/modules/lanes/application/cover-costs.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
@@ -27,6 +33,8 @@ const NOT_NOW: PendingVerdict = { kind: 'not_now', apply: (tx) => tx.failed('rev
 
 let waiting: PendingTx[];
 let verdicts: PendingVerdict[];
+/** Of stopped accounts, and not in the page. */
+let alsoStopped: ManagedTx[];
 /** What is in flight by signer key; 0 for the others. Null when nothing is told. */
 let inFlight: Map<string, number> | null;
 let counted: SignerId[];
@@ -39,7 +47,7 @@ let log: RecordingLog;
 let prepare: PreparePending;
 
 beforeEach(() => {
-  [waiting, verdicts] = [[], []];
+  [waiting, verdicts, alsoStopped] = [[], [], []];
   [inFlight, counted, rooms] = [new Map(), [], []];
   clock = new FakeClock();
   memory = new LaneMemory(clock);
@@ -60,6 +68,7 @@ beforeEach(() => {
         clock.advance(LOOK_MS);
         return waiting;
       },
+      lockStopped: async (_fence: unknown, txs: readonly ManagedTx[]) => [...txs, ...alsoStopped],
     } as unknown as TxQueue,
     writes.asDoor(),
     memory,
@@ -75,6 +84,7 @@ const pending = (txId: string, signer = A, overrides: Partial<PendingTx> = {}): 
   request: aRequest({ signer, priority: 3 }),
   expired: false,
   wasTried: false,
+  isStopped: false,
   ...overrides,
 });
 
@@ -115,6 +125,38 @@ describe('what waits', () => {
     writes.canLock = (txId) => txId === 'b';
     await prepared();
     expect(writes.txs.map(({ id }) => id)).toEqual(['b']);
+  });
+});
+
+describe('what waits of a stopped account', () => {
+  it('is set aside with all that is found beside it, and not simulated', async () => {
+    waiting = [pending('a', A, { isStopped: true }), pending('b', B)];
+    [verdicts, alsoStopped] = [[READY], [aManagedTx({ txId: 'c', signer: A }).build()]];
+    const { ready, cleared } = await prepared();
+    expect([ready.map(({ tx }) => tx.id), cleared]).toEqual([['b'], [A]]);
+    expect(writes.txs.map(({ id, progress }) => [id, progress.state, progress.subState])).toEqual([
+      ['a', 'PENDING', 'ACCOUNT_STOPPED'],
+      ['c', 'PENDING', 'ACCOUNT_STOPPED'],
+    ]);
+    expect(writes.written).toMatchObject([{ operation: 'set_aside', tokens: [1n] }]);
+  });
+
+  it.each([
+    [0, 600_000],
+    [1, 1_200_000],
+    [30, 3_600_000],
+  ])('is looked at again, after %i times, within %i ms', async (tries, longestMs) => {
+    const tx = aManagedTx({ txId: 'a', signer: A, subState: 'ACCOUNT_STOPPED', tries }).build();
+    waiting = [pending('a', A, { tx, isStopped: true })];
+    await prepared();
+    const timer = writes.txs[0]?.timers.resubmit;
+    const part = typeof timer === 'object' ? timer.inMs / longestMs : 0;
+    expect([part > 0.7, part <= 1]).toEqual([true, true]);
+  });
+
+  it('asks for no other look when nothing was in the way', async () => {
+    [waiting, verdicts] = [[pending('a')], [READY]];
+    expect((await prepared()).cleared).toEqual([]);
   });
 });
 

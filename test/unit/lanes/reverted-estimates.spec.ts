@@ -62,6 +62,7 @@ async function look(estimates: Readonly<Record<string, GasEstimate>>, signerOf =
     request,
     expired: false,
     wasTried: false,
+    isStopped: false,
   }));
   const doomed = await reverted.proven(chain as ChainConnector, pending, new Map(Object.entries(estimates)));
   return [...doomed];

@@ -73,7 +73,7 @@ function pending(
   progress: Partial<TxProgress> = {},
   { expired = false, ...request }: Partial<TxRequest> & { expired?: boolean } = {},
 ): PendingTx {
-  return { tx: aManagedTx(progress).build(), request: aRequest(request), expired, wasTried: false };
+  return { tx: aManagedTx(progress).build(), request: aRequest(request), expired, wasTried: false, isStopped: false };
 }
 
 /** What is written of a tx, or the gas that it is ready with. */

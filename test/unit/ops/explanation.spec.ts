@@ -7,7 +7,7 @@ import { anAddress, DEV_CHAIN } from '../../support/builders.js';
 
 const NEXT_TRY = '2026-11-21T08:01:00.000Z';
 const SIGNER = anAddress(1);
-const PAUSE = { chainId: DEV_CHAIN, signer: SIGNER, since: NEXT_TRY, by: 'api', reason: 'key rotation' };
+const PAUSE = { chainId: DEV_CHAIN, signer: SIGNER, account: null, since: NEXT_TRY, by: 'api', reason: 'key rotation' };
 const [NO_PRICE, HIGH] = [
   { maxFeePerGas: 5n, maxPriorityFeePerGas: 1n },
   { maxFeePerGas: 99n, maxPriorityFeePerGas: 9n },
@@ -199,6 +199,10 @@ describe('what a sub state says', () => {
       `waits because signer ${SIGNER} on chain ${DEV_CHAIN} is paused since ${NEXT_TRY} by api (key rotation).`,
       { signer: { ...facts().signer, paused: PAUSE } },
     ],
+    ACCOUNT_STOPPED: [
+      `waits because account shop is stopped since ${NEXT_TRY} by api (key rotation).`,
+      { signer: { ...facts().signer, paused: { ...PAUSE, chainId: null, signer: null, account: 'shop' } } },
+    ],
     NODE_REFUSED: ['waits because every RPC endpoint refuses it for now ("no").', { lastError: 'no' }],
     POOL_LIMIT: [
       'waits because the pools have no room for it ("txpool is full"); they take 16 transactions of its signer at once.',
@@ -302,13 +306,22 @@ describe('what is said besides', () => {
   });
 
   it.each([
-    [{ chainId: null, signer: null }, 'all signers are', 'POST /api/v1/go with {}.'],
-    [{ signer: null }, `all signers on chain ${DEV_CHAIN} are`, `POST /api/v1/go with {"chainId":${DEV_CHAIN}}.`],
-    [{ chainId: null }, `signer ${SIGNER} on all chains is`, `POST /api/v1/go with {"signer":"${SIGNER}"}.`],
+    [{ chainId: null, signer: null }, 'all signers are paused', 'POST /api/v1/go with {}.'],
+    [
+      { signer: null },
+      `all signers on chain ${DEV_CHAIN} are paused`,
+      `POST /api/v1/go with {"chainId":${DEV_CHAIN}}.`,
+    ],
+    [
+      { chainId: null, signer: null, account: 'shop' },
+      'account shop is stopped',
+      'POST /api/v1/go with {"account":"shop"}.',
+    ],
+    [{ chainId: null }, `signer ${SIGNER} on all chains is paused`, `POST /api/v1/go with {"signer":"${SIGNER}"}.`],
   ])('is a stop of many, and how to end that: %p', (whose, words, advice) => {
     const paused = { ...PAUSE, ...whose, reason: null };
     const waits = facts({ state: 'PENDING', subState: 'SIGNER_PAUSED', signer: { ...facts().signer, paused } });
-    expect(explain(waits).summary).toBe(`The transaction waits because ${words} paused since ${NEXT_TRY} by api.`);
+    expect(explain(waits).summary).toBe(`The transaction waits because ${words} since ${NEXT_TRY} by api.`);
     expect(explain(waits).operator).toEqual([advice]);
   });
 

@@ -33,7 +33,7 @@ export class PauseLab {
     pause: async (tx, scope, request) => {
       this.steps.push(tx === TX ? 'pause' : 'pause outside');
       const changed = this.pause === null;
-      this.pause ??= { ...scope, ...request, since: SINCE };
+      this.pause ??= { account: null, ...scope, ...request, since: SINCE };
       return { pause: this.pause, changed };
     },
     resume: async (tx) => {

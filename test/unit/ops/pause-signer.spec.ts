@@ -9,9 +9,14 @@ const ORDER = aPauseOrder('key rotation');
 it('a pause returns when the writes before it have ended, also one that is repeated', async () => {
   const lab = new PauseLab();
   const pause = new PauseSigner(lab.store, lab.pauses);
-  expect(await pause.execute(SIGNER, ORDER)).toEqual({ ...SIGNER, ...ORDER, since: SINCE });
+  expect(await pause.execute(SIGNER, ORDER)).toEqual({ ...SIGNER, account: null, ...ORDER, since: SINCE });
   expect(lab.steps).toEqual(['pause', 'audit', 'event of n', 'commit', 'writes ended']);
   lab.steps.length = 0;
-  expect(await pause.execute(SIGNER, aPauseOrder(null, 'other'))).toEqual({ ...SIGNER, ...ORDER, since: SINCE });
+  expect(await pause.execute(SIGNER, aPauseOrder(null, 'other'))).toEqual({
+    ...SIGNER,
+    account: null,
+    ...ORDER,
+    since: SINCE,
+  });
   expect(lab.steps).toEqual(['pause', 'audit', 'commit', 'writes ended']);
 });

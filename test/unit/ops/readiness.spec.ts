@@ -104,7 +104,10 @@ describe('readiness', () => {
     const lab = new ReadinessLab([]);
     const since = new Date('2026-11-21T08:00:00Z');
     lab.pauses = [
-      { chain_id: '0', signer: '', since, by: 'api', by_account: DEFAULT_ACCOUNT, reason: 'a key may be stolen' },
+      {
+        ...{ chain_id: '0', signer: '', account: '', account_name: '', since, by: 'api' },
+        ...{ by_account: DEFAULT_ACCOUNT, reason: 'a key may be stolen' },
+      },
     ];
     const { status, details } = await lab.ask();
     expect([status, details['signers']]).toEqual([
@@ -112,7 +115,7 @@ describe('readiness', () => {
       {
         status: 'degraded',
         message: 'signers are paused',
-        pauses: [{ chainId: null, signer: null, since: since.toISOString(), by: null, reason: null }],
+        pauses: [{ chainId: null, signer: null, account: null, since: since.toISOString(), by: null, reason: null }],
       },
     ]);
   });

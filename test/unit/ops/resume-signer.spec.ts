@@ -16,14 +16,15 @@ let resume: ResumeSigner;
 
 beforeEach(() => {
   [lab, waiting, rung] = [new PauseLab(), [], []];
-  lab.pause = { ...SIGNER, ...REQUEST, since: SINCE };
+  lab.pause = { ...SIGNER, account: null, ...REQUEST, since: SINCE };
   const queue = fakeOf(TxQueue, {
     signersWithWork: async (chainId) =>
       [SIGNER, ...lab.signers]
         .filter((signer) => signer.chainId === chainId)
         .map((signer) => ({ signer, hasPending: waiting.includes(signer), lease: 'free' as const })),
+    makeStoppedDue: async (account) => void lab.steps.push(`due of ${account}`),
   });
-  resume = new ResumeSigner(lab.store, queue, { ring: (signers) => void rung.push(signers) });
+  resume = new ResumeSigner(lab.store, lab.pauses, queue, { ring: (signers) => void rung.push(signers) });
 });
 
 describe('the end of a pause', () => {
@@ -40,6 +41,17 @@ describe('the end of a pause', () => {
     waiting = [SIGNER, elsewhere, ...lab.signers.slice(2)];
     await resume.execute({ chainId: null, address: null }, REQUEST);
     expect(rung).toEqual([[lab.signers[2], elsewhere]]);
+  });
+
+  it('of an account makes due what was set aside, at once and when no lane can set more aside, and tells nothing of its signers', async () => {
+    const account = { id: 'id-of-shop', name: 'shop' };
+    lab.signers = [aSigner(0xab), aSigner(0xad)];
+    waiting = lab.signers.slice(1);
+    await resume.execute({ chainId: null, address: null, account }, REQUEST);
+    expect(lab.steps).toEqual(['audit', 'resume', 'commit', 'due of id-of-shop', 'writes ended', 'due of id-of-shop']);
+    expect(lab.audited).toMatchObject([{ object: 'account:shop' }]);
+    expect(lab.events).toEqual([]);
+    expect(rung).toEqual([[lab.signers[1]]]);
   });
 
   it('of nobody wakes nobody', async () => {

@@ -9,7 +9,13 @@ import { aPauseOrder, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { type Answer, type HttpApp, send, startHttpApp } from '../platform/http-app.js';
 
 const SIGNER = aSigner(0xab);
-const PAUSE = { ...SIGNER, by: aPauseOrder().by, reason: 'key rotation', since: new Date('2026-11-21T08:00:00Z') };
+const PAUSE = {
+  ...SIGNER,
+  account: null,
+  by: aPauseOrder().by,
+  reason: 'key rotation',
+  since: new Date('2026-11-21T08:00:00Z'),
+};
 
 let http: HttpApp;
 let calls: unknown[][];
@@ -67,7 +73,7 @@ describe.each(['pause', 'resume'])('POST /api/v1/signers/{chainId}/{address}/%s'
 
 it('a pause is answered as it is in force, and a resume with what still holds', async () => {
   const paused = {
-    ...{ chainId: DEV_CHAIN, signer: SIGNER.address, by: 'api' },
+    ...{ chainId: DEV_CHAIN, signer: SIGNER.address, account: null, by: 'api' },
     ...{ reason: 'key rotation', since: '2026-11-21T08:00:00.000Z' },
   };
   expect(JSON.parse((await post('pause')).text)).toEqual({ ...SIGNER, paused });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { ANYONE, NO_LIMITS } from '../../../src/kernel/caller.js';
+import { Accounts } from '../../../src/modules/access/index.js';
 import { PauseSigner } from '../../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../../src/modules/ops/application/resume-signer.js';
 import { StopsController } from '../../../src/modules/ops/infrastructure/http/stops.controller.js';
@@ -8,13 +9,20 @@ import { anAddress, aPauseOrder, DEV_CHAIN } from '../../support/builders.js';
 import { type Answer, type HttpApp, send, startHttpApp } from '../platform/http-app.js';
 
 const ADDRESS = anAddress(0xab);
+const SHOP = { id: 'id-of-shop', name: 'shop' };
 const SINCE = new Date('2026-11-21T08:00:00Z');
 const [ALL, CHAIN] = [
   { chainId: null, address: null },
   { chainId: DEV_CHAIN, address: null },
 ];
-const inForce = (scope: PauseScope): Pause => ({ ...scope, by: aPauseOrder().by, reason: null, since: SINCE });
-const shown = { since: SINCE.toISOString(), by: 'api', reason: null };
+const inForce = (scope: PauseScope): Pause => ({
+  account: null,
+  ...scope,
+  by: aPauseOrder().by,
+  reason: null,
+  since: SINCE,
+});
+const shown = { account: null, since: SINCE.toISOString(), by: 'api', reason: null };
 
 let http: HttpApp;
 let calls: unknown[][];
@@ -31,6 +39,7 @@ beforeAll(async () => {
     controllers: [StopsController],
     providers: [
       { provide: PauseSigner, useValue: { execute: record('stop') } },
+      { provide: Accounts, useValue: { find: async (name: string) => ({ ...SHOP, name }) } },
       { provide: ResumeSigner, useValue: { execute: record('go') } },
       {
         provide: SignerPauses,
@@ -67,6 +76,31 @@ it('a stop is of everything, a chain, an address or a signer, with its reason', 
   ]);
 });
 
+it('a stop is of an account, and of nothing else then', async () => {
+  const account = { ...ALL, account: SHOP };
+  const { text } = await post('stop', { account: 'shop', reason: 'why' });
+  expect(JSON.parse(text)).toEqual({ chainId: null, signer: null, ...shown, account: 'shop' });
+  expect(await post('go', { account: 'shop' })).toMatchObject({ status: 204 });
+  expect(calls.map(([what, scope]) => [what, scope])).toEqual([
+    ['stop', account],
+    ['go', account],
+  ]);
+  for (const more of [{ chainId: DEV_CHAIN }, { signer: ADDRESS }])
+    expect(JSON.parse((await post('stop', { account: 'shop', ...more })).text)).toMatchObject({
+      code: 'account_or_signers',
+    });
+  expect((await post('stop', { account: 'no name' })).status).toBe(400);
+  expect(calls).toHaveLength(2);
+});
+
+it('the list goes on behind a stop of an account', async () => {
+  pauses = [inForce({ ...ALL, account: SHOP }), inForce(CHAIN)];
+  const { items, nextCursor } = JSON.parse((await get('?limit=1')).text);
+  expect(items).toMatchObject([{ account: 'shop' }]);
+  await get(`?cursor=${nextCursor}`);
+  expect(calls[1]).toEqual(['list', { chainId: 0, address: null, account: 'shop' }, 51, NO_LIMITS, null]);
+});
+
 it('a stop is answered as it is in force', async () => {
   expect(JSON.parse((await post('stop', {})).text)).toEqual({ chainId: null, signer: null, ...shown });
 });
@@ -89,9 +123,9 @@ it('the list goes on where the page before ended', async () => {
   pauses = [];
   expect(JSON.parse((await get(`?cursor=${second.nextCursor}`)).text)).toEqual({ items: [], nextCursor: null });
   expect(calls).toEqual([
-    ['list', null, 2, NO_LIMITS],
-    ['list', { chainId: 0, address: null }, 2, NO_LIMITS],
-    ['list', CHAIN, 51, NO_LIMITS],
+    ['list', null, 2, NO_LIMITS, null],
+    ['list', { chainId: 0, address: null, account: '' }, 2, NO_LIMITS, null],
+    ['list', { ...CHAIN, account: '' }, 51, NO_LIMITS, null],
   ]);
   expect((await get('?cursor=nothing')).status).toBe(400);
 });

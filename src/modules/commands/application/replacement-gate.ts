@@ -65,7 +65,7 @@ export class ReplacementGate {
   /**
    * Raises what is reserved for the slot to what the replacement can cost, where that is more. What it needs no more of asks for no room.
    * @param policies by which it was priced and judged
-   * @returns `later` while its signer is paused, a policy changed meanwhile, or a daily amount has no room for the difference; the reason when its
+   * @returns `later` while its signer is paused or its account is stopped, a policy changed meanwhile, or a daily amount has no room for the difference; the reason when its
    * policy never allows it
    */
   async admit(
@@ -75,7 +75,7 @@ export class ReplacementGate {
     policies: PolicySet,
   ): Promise<ReplacementAdmission> {
     const { signer } = tx;
-    const { isPaused, policyMark } = await this.store.standing(fence, signer);
+    const { isPaused, policyMark } = await this.store.standing(fence, tx.id);
     if (isPaused || (await this.policies.at(policyMark, fence.tx)).mark !== policies.mark) return { kind: 'later' };
     if (policies.withDailyLimit([signer]).length === 0) return ADMITTED;
     const spent = (await this.spending.spent(fence, [{ signer, ...this.fees.capsFor(signer) }])).get(signerKey(signer));

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { distinctSigners, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { isolateFailures } from '../../../platform/scheduling/isolate-failures.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { FillNonceGaps } from '../../nonces/index.js';
@@ -60,11 +60,11 @@ export class LaneStep {
 
   private async advance(chain: ChainConnector, held: readonly Lease[]): Promise<SignerId[]> {
     const leases = await this.lanes.execute(chain, held);
-    const { ready, full } = await this.pending.execute(chain, leases);
+    const { ready, full, cleared } = await this.pending.execute(chain, leases);
     const moved = ready.length > 0 ? await this.send(chain, leases, ready) : new Set<string>();
     await this.gaps.execute(chain.chainId, leases);
     // When nothing got a nonce, the next step would only repeat the same calls.
-    return full.filter((signer) => moved.has(signerKey(signer)));
+    return distinctSigners([...cleared, ...full.filter((signer) => moved.has(signerKey(signer)))]);
   }
 
   /** @returns keys of the signers with a tx that got a nonce */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
+import { backoffMs, chanceOf, jittered } from '../../../kernel/backoff.js';
 import { Clock } from '../../../kernel/clock.js';
 import { messageOf } from '../../../kernel/errors.js';
 import { groupBy } from '../../../kernel/group-by.js';
@@ -29,6 +30,8 @@ export interface PreparedTxs {
   readonly ready: readonly ReadyTx[];
   /** Signers with a full batch of ready txs: more txs may wait. */
   readonly full: readonly SignerId[];
+  /** Signers with txs that were set aside: others may wait behind them. */
+  readonly cleared: readonly SignerId[];
 }
 
 /** How many txs a lane has room for, and after which position of its queue to read. */
@@ -42,6 +45,10 @@ interface LaneRoom {
 type Ending = { readonly tx: ManagedTx; readonly apply: (tx: ManagedTx) => void };
 
 const QUARANTINE_MS = 60_000;
+
+/** The end of a stop makes them due. This is for a node that dies before it has done so, and doubles up to an hour: a stop may last for days. */
+const STOPPED_MS = 600_000;
+const LONGEST_STOPPED_MS = 3_600_000;
 
 /**
  * Reads the next waiting txs of each lane, as many as `maxInFlight`, and the limits of the pools, leave room for, and simulates them before they
@@ -61,7 +68,12 @@ export class PreparePending {
   ) {}
 
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<PreparedTxs> {
-    const pending = await this.next(leases);
+    const found = await this.next(leases);
+    const pending = found.filter(({ isStopped }) => !isStopped);
+    const cleared = await this.setAsideStopped(
+      leases,
+      found.flatMap(({ tx, isStopped }) => (isStopped ? [tx] : [])),
+    );
     const verdicts = await this.simulate.execute(chain, pending);
     const ready = pending.flatMap(({ tx, request }, index): ReadyTx[] => {
       const verdict = verdicts[index];
@@ -75,7 +87,7 @@ export class PreparePending {
     this.memory.rereadQueue(
       signersOf(pending.flatMap(({ tx }, index) => (verdicts[index]?.kind === 'parked' ? [tx] : []))),
     );
-    return { ready, full: signersWithFullBatch(ready, this.config.batchSize) };
+    return { ready, full: signersWithFullBatch(ready, this.config.batchSize), cleared };
   }
 
   /** Sets aside a tx that fails for an unknown reason. This is a bug, and an operator has to read the logged error. */
@@ -97,6 +109,24 @@ export class PreparePending {
     for (const { lease, after } of rooms)
       this.memory.queueRead(lease, after, tookMs, last.get(signerKey(lease.signer)) ?? null);
     return pending;
+  }
+
+  /** So that they are in nobody's way. @returns whose queues are shorter now */
+  private async setAsideStopped(leases: readonly Lease[], stopped: readonly ManagedTx[]): Promise<SignerId[]> {
+    if (stopped.length === 0) return [];
+    const { txs = [] } = await this.write.underFence(
+      leasesFor(leases, signersOf(stopped)),
+      'set_aside',
+      async (fence) => {
+        const locked = await this.queue.lockStopped(fence, stopped);
+        for (const tx of locked) {
+          const pauseMs = backoffMs(STOPPED_MS, tx.equalTries('ACCOUNT_STOPPED'), LONGEST_STOPPED_MS);
+          tx.postponed('ACCOUNT_STOPPED', jittered(pauseMs, chanceOf(tx.id)), 'its account is stopped');
+        }
+        return { txs: locked };
+      },
+    );
+    return signersOf(txs);
   }
 
   /** The room of each lane: what is left of `maxInFlight` or of a lower learnt limit, and at most a batch. */

@@ -1,4 +1,4 @@
-import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import type { Fence } from '../../signers/index.js';
 import type { ManagedTx } from './managed-tx.js';
@@ -22,11 +22,8 @@ export abstract class CommandedTxs {
   abstract insertReplacement(tx: Tx, txId: string, request: TxRequest, replaces: string): Promise<boolean>;
   /** Whether the `expiresAt` of a tx has passed by the database clock. */
   abstract hasExpired(txId: string): Promise<boolean>;
-  /** Under the fence: whether a pause of an operator holds for the signer, so that it signs no other payload, and the mark of the policies that hold. */
-  abstract standing(
-    fence: Fence,
-    signer: SignerId,
-  ): Promise<{ readonly isPaused: boolean; readonly policyMark: string }>;
+  /** Under the fence: whether a pause of an operator holds for the signer or the account of a tx, so that it is not signed, and the mark of the policies that hold. */
+  abstract standing(fence: Fence, txId: string): Promise<{ readonly isPaused: boolean; readonly policyMark: string }>;
   /**
    * Txs that are not mined, whose `expiresAt` has passed by the database clock, and whose slots are not being closed yet: at most this many of
    * each signer, the longest due first.

@@ -23,7 +23,7 @@ export interface AcceptedTx {
   readonly requestHash: Hash;
 }
 
-/** The result of one request of an intake batch. `isPaused`: its signer gets no new nonces now. */
+/** The result of one request of an intake batch. `isPaused`: its signer or its account gets no new nonces now. */
 export type Intake =
   | { readonly kind: 'created'; readonly txId: string; readonly isPaused: boolean }
   /** The key was used before. The caller compares the hashes. */

@@ -24,6 +24,8 @@ export function olderBy(ms: number, { priority, txId }: QueuePosition): QueuePos
 export interface PendingTx extends RequestedTx {
   /** By the database clock. */
   readonly expired: boolean;
+  /** Its account is stopped: it gets no nonce, and is to be set aside. */
+  readonly isStopped: boolean;
   /** It was postponed before, and its timer has run out. */
   readonly wasTried: boolean;
 }
@@ -60,7 +62,8 @@ export interface LockedForNonce {
 export abstract class TxQueue {
   /**
    * The next waiting txs of each signer, by priority. Within one priority, two groups take turns: untried txs, the oldest first, and txs
-   * that were tried and whose timer has run out, the longest due first. Left out are txs that are not due, and all of paused signers.
+   * that were tried and whose timer has run out, the longest due first. Left out are txs that are not due, and all of paused signers. Those of
+   * stopped accounts are in it, until they are set aside.
    */
   abstract nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]>;
   /** How many txs wait of each, in the given order. Counting stops at `upTo`. */
@@ -76,10 +79,14 @@ export abstract class TxQueue {
     signers: readonly SignerId[],
     besides: readonly string[],
   ): Promise<ReadonlyMap<string, string>>;
-  /** Those that may get a nonce: locked like by {@link WriteChanges.ofPending}, and without the txs of paused signers. */
+  /** Those that may get a nonce: locked like by {@link WriteChanges.ofPending}, and without the txs of paused signers and stopped accounts. */
   abstract lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<LockedForNonce>;
+  /** Of the txs that are due, those of stopped accounts, locked: the given ones, and a thousand more at the front of the queues of their signers, in equal parts. */
+  abstract lockStopped(fence: Fence, txs: readonly ManagedTx[]): Promise<ManagedTx[]>;
   /** Makes all txs of a signer due that wait for its daily amounts: its policy changed. Only timers change, so it needs no lease. */
   abstract makeHeldDue(signer: SignerId): Promise<void>;
+  /** Makes all txs of an account due that were set aside because it was stopped, in the order in which they came. Only timers change. */
+  abstract makeStoppedDue(account: string): Promise<void>;
   /**
    * Signers that have work: unfinished txs, an authorization to give, or a command that waits. Costs one index probe per such signer, and more
    * while an old snapshot keeps the index entries of finished txs.

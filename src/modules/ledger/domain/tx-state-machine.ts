@@ -28,6 +28,8 @@ export const TX_SUB_STATES = [
   'SIGNER_UNAVAILABLE',
   /** The daily amounts of its signer have no room for it. It is tried again. */
   'POLICY_HELD',
+  /** Operators stopped its account. It is tried again when the stop ends. */
+  'ACCOUNT_STOPPED',
 ] as const;
 export type TxSubState = (typeof TX_SUB_STATES)[number];
 

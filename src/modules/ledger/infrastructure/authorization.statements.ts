@@ -1,6 +1,6 @@
 import { NEXT_XID } from '../../events/index.js';
 import { POLICY_MARK } from '../../policies/index.js';
-import { isPaused } from '../../signers/index.js';
+import { isPaused, isStopped } from '../../signers/index.js';
 import { FINAL_STATES, IS_OUT } from './managed-tx.rows.js';
 
 /** A tx without a nonce for so long gives its signatures back. Long enough to prove at a second block that its gas estimate reverts. */
@@ -15,7 +15,7 @@ const ACTS = (chain: string, address: string): string =>
   `NOT ${isPaused(chain, address)} AND EXISTS (SELECT FROM signer_lease l WHERE l.chain_id = ${chain} AND l.signer = ${address} AND l.expires_at > clock_timestamp())`;
 
 /** Its sender cannot pay for tx `u`, or has no price for it. */
-const IS_STUCK = `coalesce(u.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'NODE_REFUSED', 'NODE_UNAVAILABLE', 'POLICY_HELD')`;
+const IS_STUCK = `coalesce(u.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'NODE_REFUSED', 'NODE_UNAVAILABLE', 'POLICY_HELD', 'ACCOUNT_STOPPED')`;
 
 /** Along managed_tx_live, whose order no other index has. */
 const HAS_IN_FLIGHT = (chain: string, address: string): string =>
@@ -55,7 +55,7 @@ export const OPEN = {
        UNION ALL
        (SELECT s.* FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
          WHERE s.chain_id = $1 AND s.authority = w.authority AND s.nonce IS NULL
-           AND (u.state <> 'PENDING' OR s.due_at <= clock_timestamp() AND u.next_resubmit_at IS NOT NULL AND NOT ${IS_STUCK} AND ${ACTS('$1', 'u.signer')}
+           AND (u.state <> 'PENDING' OR s.due_at <= clock_timestamp() AND u.next_resubmit_at IS NOT NULL AND NOT ${IS_STUCK} AND NOT ${isStopped('u.account_id')} AND ${ACTS('$1', 'u.signer')}
                 AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = s.tx_id AND o.nonce IS NULL AND NOT (${ACTS('$1', 'o.authority')})))
          ORDER BY s.chain_id, s.authority, s.created_at LIMIT 10)) g
       JOIN managed_tx t ON t.tx_id = g.tx_id
@@ -73,7 +73,7 @@ const LIST_WITH = (change: string): string => `
  * The state is concatenated so that only the primary key fits.
  */
 const LOCKED = `
-      SELECT t.tx_id, t.chain_id FROM managed_tx t JOIN tx_authorization g ON g.tx_id = t.tx_id
+      SELECT t.tx_id, t.chain_id, t.account_id FROM managed_tx t JOIN tx_authorization g ON g.tx_id = t.tx_id
        WHERE t.tx_id = $1 AND g.grant_id = $3 AND t.state || '' = 'PENDING' AND ${WANTS} FOR UPDATE OF t SKIP LOCKED`;
 
 const NOTED = (table: string): string => `
@@ -96,7 +96,7 @@ export const GRANT = {
     WITH locked AS (${LOCKED}),
     granted AS (
       UPDATE tx_authorization g SET nonce = $7, granted_at = clock_timestamp() FROM locked l
-       WHERE g.grant_id = $3 AND g.nonce IS NULL AND ${IS_READY}
+       WHERE g.grant_id = $3 AND g.nonce IS NULL AND ${IS_READY} AND NOT ${isStopped('l.account_id')}
       RETURNING g.tx_id),
     changed AS (
       UPDATE managed_tx t SET options = ${LIST_WITH('item || $4::jsonb')}, next_resubmit_at = clock_timestamp(),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { InvariantViolation } from '../../../kernel/errors.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
-import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue } from '../../../platform/database/pg-tx.js';
@@ -62,7 +63,7 @@ const HAS_EXPIRED = {
 /** Runs under the fence, and {@link SignerPauses.writesEnded} waits for that. */
 const STANDING = {
   name: 'command_standing',
-  text: `SELECT ${isPaused('$1::bigint', '$2::text')} AS "isPaused", ${POLICY_MARK} AS "policyMark"`,
+  text: `SELECT ${isPaused('t.chain_id', 't.signer', 't.account_id')} AS "isPaused", ${POLICY_MARK} AS "policyMark" FROM managed_tx t WHERE t.tx_id = $1`,
 };
 
 /** Along managed_tx_expiring, which has only txs with an end: of each signer the longest due. */
@@ -153,13 +154,10 @@ export class PgCommandedTxs extends CommandedTxs {
     return rowCount === 1;
   }
 
-  async standing(fence: Fence, { chainId, address }: SignerId): ReturnType<CommandedTxs['standing']> {
-    const { rows } = await PgTx.of(fence.tx).query<{ isPaused: boolean; policyMark: string }>(STANDING, [
-      chainId,
-      address,
-    ]);
+  async standing(fence: Fence, txId: string): ReturnType<CommandedTxs['standing']> {
+    const { rows } = await PgTx.of(fence.tx).query<{ isPaused: boolean; policyMark: string }>(STANDING, [txId]);
     const [row] = rows;
-    if (!row) throw new Error('a SELECT without a table returned no row');
+    if (!row) throw new InvariantViolation('a replacement is not in the database', { txId });
     return row;
   }
 

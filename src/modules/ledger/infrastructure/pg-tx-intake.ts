@@ -23,7 +23,7 @@ const INSERT_PENDING = {
   name: 'tx_insert_pending',
   text: `
     WITH input AS (
-      SELECT i.*, (SELECT ${isPaused('i.chain_id', 'i.signer')} FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) AS paused
+      SELECT i.*, (SELECT ${isPaused('i.chain_id', 'i.signer', 'i.account_id')} FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) AS paused
         FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]), (SELECT $15::boolean[]), (SELECT $16::uuid[]), (SELECT $17::text[]))
              AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, served, account_id, actor)),
     inserted AS (

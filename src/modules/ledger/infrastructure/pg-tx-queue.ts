@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DEFAULT_ACCOUNT } from '../../../kernel/caller.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
-import { type ChainId, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
+import { type ChainId, parseSigner, type SignerId, signerKey, signersOf } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
-import type { Statement } from '../../../platform/database/pg-tx.js';
-import { type Fence, isPaused, signerColumns } from '../../signers/index.js';
+import { PgTx, type SqlValue, type Statement } from '../../../platform/database/pg-tx.js';
+import { type Fence, isPaused, isStopped, signerColumns } from '../../signers/index.js';
 import { POLICY_MARK } from '../../policies/index.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import {
@@ -16,7 +16,15 @@ import {
   TxQueue,
   type WaitingQueue,
 } from '../domain/tx-queue.js';
-import { lockTxs, PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
+import {
+  lockTxs,
+  PROGRESS_COLUMNS,
+  type ProgressRow,
+  REQUEST_COLUMNS,
+  type RequestRow,
+  toManagedTx,
+  toRequested,
+} from './managed-tx.rows.js';
 import { MAKE_HELD_DUE } from './pg-tx-writer.js';
 
 /**
@@ -40,7 +48,7 @@ export const NEXT_PENDING = {
   name: 'tx_next_pending',
   text: `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS expired,
-           t.next_resubmit_at IS NOT NULL AS tried
+           t.next_resubmit_at IS NOT NULL AS tried, ${isStopped('t.account_id')} AS stopped
       FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::uuid[]) AS w (chain_id, signer, room, rank, after)
       LEFT JOIN LATERAL (
         SELECT -k.priority AS rank, k.tx_id FROM managed_tx k
@@ -115,7 +123,7 @@ const COUNT_IN_FLIGHT = {
 
 /**
  * Runs only when an estimate reverts. The number of txs in flight is bounded, and waiting txs are read once per signer. Fills are left out:
- * they change no estimate, and a fill whose nonce cannot be decided may stay in flight for long.
+ * they change no estimate, and a fill whose nonce cannot be decided may stay in flight for long. So are txs of stopped accounts: a stop may last for long.
  */
 const OLDEST_UNMINED = {
   name: 'tx_oldest_unmined',
@@ -125,19 +133,52 @@ const OLDEST_UNMINED = {
                WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.kind = 'payload' AND t.sub_state IS DISTINCT FROM 'REPLACING'
                ORDER BY t.tx_id LIMIT 1),
              (SELECT t.tx_id FROM managed_tx t
-               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING' AND t.sub_state IS DISTINCT FROM 'SIMULATION_REVERTED'
+               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING' AND coalesce(t.sub_state, '') NOT IN ('SIMULATION_REVERTED', 'ACCOUNT_STOPPED')
                  AND t.tx_id <> ALL($3::uuid[])
                ORDER BY t.tx_id LIMIT 1)) AS tx_id
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)`,
 };
 
-/** Like LOCK_PENDING, without the txs of paused signers, and with the policies that hold. It runs under the fence, and SignerPauses.writesEnded waits for that. */
+/** Like LOCK_PENDING, without the txs of paused signers and stopped accounts, and with the policies that hold. It runs under the fence, and SignerPauses.writesEnded waits for that. */
 const LOCK_FOR_NONCE = {
   name: 'tx_lock_for_nonce',
   text: `
     SELECT t.tx_id, t.version, ${POLICY_MARK} AS policy_mark FROM managed_tx t
-     WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${isPaused('t.chain_id', 't.signer')}
+     WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${isPaused('t.chain_id', 't.signer', 't.account_id')}
      ORDER BY t.tx_id FOR UPDATE OF t SKIP LOCKED`,
+};
+
+/**
+ * Runs only when a page of a queue has a tx of a stopped account. The front of the queues, which share the bound, in the order of managed_tx_waiting: a crowd of them would
+ * otherwise be set aside page by page, and a page may be small. Under the fence, so that the end of a stop, which waits for that, finds all that
+ * was set aside.
+ */
+const LOCK_STOPPED = {
+  name: 'tx_lock_stopped',
+  text: `
+    SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
+     WHERE t.state || '' = 'PENDING' AND ${isStopped('t.account_id')} AND t.tx_id = ANY(
+       ARRAY(SELECT front.tx_id FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+              CROSS JOIN LATERAL (
+                SELECT p.tx_id FROM managed_tx p
+                 WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} <= statement_timestamp()
+                 ORDER BY ${READY_SINCE}, -p.priority, p.tx_id LIMIT $4) front) || $3::uuid[])
+     ORDER BY t.tx_id FOR UPDATE OF t SKIP LOCKED`,
+};
+
+/**
+ * Only timers change. All are due from now on, in the order in which they came: due since they were created, they would come before all others
+ * that were tried. What somebody is judging is passed over, and has a timer.
+ */
+const MAKE_STOPPED_DUE = {
+  name: 'tx_make_stopped_due',
+  text: `
+    UPDATE managed_tx t SET next_resubmit_at = statement_timestamp() - interval '1 second' + stopped.place * interval '1 microsecond'
+      FROM (SELECT l.tx_id, row_number() OVER (ORDER BY l.tx_id) AS place FROM (
+             SELECT k.tx_id FROM managed_tx k
+              WHERE k.account_id = $1 AND k.state = 'PENDING' AND k.sub_state = 'ACCOUNT_STOPPED' AND k.next_resubmit_at > clock_timestamp()
+              ORDER BY k.tx_id LIMIT $2 FOR UPDATE SKIP LOCKED) l) stopped
+     WHERE t.tx_id = stopped.tx_id`,
 };
 
 /**
@@ -197,7 +238,10 @@ export const SIGNERS_IN_WORK = {
 };
 
 /** A row takes about 0.1 ms, so a page stays far below every statement time-out. */
-const HELD_PAGE_TXS = 5_000;
+const DUE_PAGE_TXS = 5_000;
+
+/** Set aside with each look. */
+const STOPPED_TXS = 1_000;
 
 /** Below every rank. A rank is a priority with its sign changed. */
 const BELOW_ALL_RANKS = -2_147_483_648;
@@ -213,16 +257,20 @@ export class PgTxQueue extends TxQueue {
 
   async nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]> {
     if (wanted.length === 0) return [];
-    const { rows } = await this.database.query<RequestRow & { expired: boolean; tried: boolean }>(NEXT_PENDING, [
-      ...signerColumns(wanted.map(({ signer }) => signer)),
-      wanted.map(({ room }) => room),
-      wanted.map(({ after }) => (after ? -after.priority : BELOW_ALL_RANKS)),
-      wanted.map(({ after }) => after?.txId ?? '00000000-0000-0000-0000-000000000000'),
-    ]);
+    const { rows } = await this.database.query<RequestRow & { expired: boolean; tried: boolean; stopped: boolean }>(
+      NEXT_PENDING,
+      [
+        ...signerColumns(wanted.map(({ signer }) => signer)),
+        wanted.map(({ room }) => room),
+        wanted.map(({ after }) => (after ? -after.priority : BELOW_ALL_RANKS)),
+        wanted.map(({ after }) => after?.txId ?? '00000000-0000-0000-0000-000000000000'),
+      ],
+    );
     return rows.map((row) => ({
       ...toRequested(row),
       expired: row.expired,
       wasTried: row.tried,
+      isStopped: row.stopped,
     }));
   }
 
@@ -259,10 +307,28 @@ export class PgTxQueue extends TxQueue {
     return { ids: new Set(locked.keys()), policyMark: [...locked.values()][0]?.policy_mark ?? null };
   }
 
-  async makeHeldDue(signer: SignerId): Promise<void> {
+  async lockStopped(fence: Fence, txs: readonly ManagedTx[]): Promise<ManagedTx[]> {
+    const signers = signersOf(txs);
+    const { rows } = await PgTx.of(fence.tx).query<ProgressRow>(LOCK_STOPPED, [
+      ...signerColumns(signers),
+      txs.map(({ id }) => id),
+      Math.ceil(STOPPED_TXS / Math.max(1, signers.length)),
+    ]);
+    return rows.map(toManagedTx);
+  }
+
+  makeHeldDue(signer: SignerId): Promise<void> {
+    return this.makeDue(MAKE_HELD_DUE, signerColumns([signer]));
+  }
+
+  makeStoppedDue(account: string): Promise<void> {
+    return this.makeDue(MAKE_STOPPED_DUE, [account]);
+  }
+
+  private async makeDue(statement: Statement, whose: readonly SqlValue[]): Promise<void> {
     let made: number | null;
-    do made = (await this.database.query(MAKE_HELD_DUE, [...signerColumns([signer]), HELD_PAGE_TXS])).rowCount;
-    while (made === HELD_PAGE_TXS);
+    do made = (await this.database.query(statement, [...whose, DUE_PAGE_TXS])).rowCount;
+    while (made === DUE_PAGE_TXS);
   }
 
   signersWithWork(chainId: ChainId): Promise<SignerWork[]> {

@@ -28,7 +28,8 @@ const ALLOCATED = {
 
 /**
  * Reads the lowest unmined nonces along managed_tx_live. A tx that a replacement competes with is left out: only the replacement gets
- * another price, and none while a rival of it is mined. A payload gets no higher price while its signer is paused; a no-op does.
+ * another price, and none while a rival of it is mined. A payload gets no higher price while its signer is paused; a no-op does. One of a
+ * stopped account does, too: other accounts wait behind it, also those that have no nonce yet.
  */
 export const LOWEST_UNMINED = {
   name: 'tx_lowest_unmined',

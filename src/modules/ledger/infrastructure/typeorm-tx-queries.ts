@@ -33,7 +33,8 @@ const IDS_PER_STATEMENT = 10_000;
 const PAUSED = {
   name: 'tx_paused_signers',
   text: `
-    SELECT w.chain_id, w.signer FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) WHERE ${isPaused('w.chain_id', 'w.signer')}`,
+    SELECT w.chain_id, w.signer, CASE WHEN ${isPaused('w.chain_id', 'w.signer')} THEN 'SIGNER_PAUSED' ELSE 'ACCOUNT_STOPPED' END AS held
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) WHERE ${isPaused('w.chain_id', 'w.signer', '$3::uuid')}`,
 };
 const OF_ACCOUNT = {
   name: 'tx_of_account',
@@ -86,17 +87,22 @@ export class TypeormTxQueries extends TxQueries {
     return view;
   }
 
+  /** @param rows of one account */
   private async viewsOf(rows: readonly ManagedTxEntity[]): Promise<TxView[]> {
     const paused = await this.pausedOf(rows.filter(({ state }) => state === 'PENDING'));
     return rows.map((row) => toView(row, standing(row, this.router, paused)));
   }
 
-  /** Keys of the paused signers. */
-  private async pausedOf(waiting: readonly ManagedTxEntity[]): Promise<ReadonlySet<string>> {
-    if (waiting.length === 0) return new Set();
+  /** What holds txs of an account now, by the keys of their signers. */
+  private async pausedOf(waiting: readonly ManagedTxEntity[]): Promise<ReadonlyMap<string, TxSubState>> {
+    const [first] = waiting;
+    if (!first) return new Map();
     const signers = distinctSigners(waiting.map(({ chainId, signer }) => parseSigner(chainId, signer)));
-    const { rows } = await this.database.query<{ chain_id: string; signer: string }>(PAUSED, signerColumns(signers));
-    return new Set(rows.map((row) => signerKey(parseSigner(row.chain_id, row.signer))));
+    const { rows } = await this.database.query<{ chain_id: string; signer: string; held: TxSubState }>(PAUSED, [
+      ...signerColumns(signers),
+      first.accountId,
+    ]);
+    return new Map(rows.map((row) => [signerKey(parseSigner(row.chain_id, row.signer)), row.held]));
   }
 
   async attempts(txId: string): Promise<AttemptView[]> {
@@ -155,11 +161,11 @@ export class TypeormTxQueries extends TxQueries {
   }
 }
 
-/** What is true of all txs of a signer is not stored with each of them. @param paused keys of the paused signers of waiting txs */
-function standing(row: ManagedTxEntity, router: Router, paused: ReadonlySet<string>): TxSubState | null {
+/** What is true of all txs of a signer is not stored with each of them. @param paused what holds waiting txs, by the keys of their signers */
+function standing(row: ManagedTxEntity, router: Router, paused: ReadonlyMap<string, TxSubState>): TxSubState | null {
   const signer = parseSigner(row.chainId, row.signer);
   if (!isFinal(row.state) && !router.isServed(signer)) return 'SIGNER_UNAVAILABLE';
-  return row.state === 'PENDING' && paused.has(signerKey(signer)) ? 'SIGNER_PAUSED' : row.subState;
+  return (row.state === 'PENDING' ? paused.get(signerKey(signer)) : null) ?? row.subState;
 }
 
 function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {

@@ -15,7 +15,7 @@ export interface PauseOrder extends PauseRequest {
 
 /**
  * Writes pauses of operators and their ends, each in one commit with its entry in the audit log and its events: one of each signer, so that
- * whoever follows one hears of all.
+ * whoever follows one hears of all. Of a stop of an account there is no event: signers are shared, and others go on.
  */
 @Injectable()
 export class StorePauses {
@@ -37,10 +37,10 @@ export class StorePauses {
       const signers = await this.signersIn(tx, scope);
       const { pause, changed } = await this.pauses.pause(tx, scope, order);
       await this.record(tx, scope, order);
-      if (changed) await this.append(tx, 'paused', signers, scope, order);
+      if (changed && !scope.account) await this.append(tx, 'paused', signers, scope, order);
       return pause;
     });
-    this.log.warn('signer paused', { ...scope, ...told(order) });
+    this.log.warn(scope.account ? 'account stopped' : 'signer paused', { ...scope, ...told(order) });
     return stored;
   }
 
@@ -53,17 +53,18 @@ export class StorePauses {
     const signers = await this.unitOfWork.run(async (tx) => {
       const known = await this.signersIn(tx, scope);
       await this.record(tx, scope, order);
-      if (await this.pauses.resume(tx, scope)) await this.append(tx, 'resumed', known, scope, order);
+      const changed = await this.pauses.resume(tx, scope);
+      if (changed && !scope.account) await this.append(tx, 'resumed', known, scope, order);
       return known;
     });
-    this.log.warn('signer resumed', { ...scope, ...told(order) });
+    this.log.warn(scope.account ? 'account goes on' : 'signer resumed', { ...scope, ...told(order) });
     return signers;
   }
 
   /** Nobody need be there yet for a pause of everything, which also holds for signers that come later. */
   private async signersIn(tx: Tx, scope: PauseScope): Promise<SignerId[]> {
     const signers = await this.pauses.signers(tx, scope);
-    if (signers.length === 0 && scopeName(scope) !== 'all') throw unknownSigner(scope);
+    if (signers.length === 0 && (scope.chainId !== null || scope.address !== null)) throw unknownSigner(scope);
     return signers;
   }
 
@@ -90,6 +91,7 @@ function told({ by, reason }: PauseRequest): { readonly by: string; readonly rea
 
 /** As the audit log names it. */
 function objectOf(scope: PauseScope): string {
+  if (scope.account) return `account:${scope.account.name}`;
   return [scopeName(scope), scope.chainId, scope.address].filter((part) => part !== null).join(':');
 }
 

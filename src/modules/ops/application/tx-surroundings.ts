@@ -23,7 +23,7 @@ export interface Surroundings {
   /** What the txs in flight may take from the balance. */
   readonly committed: bigint;
   readonly leaseOwner: string | null;
-  /** The oldest pause that holds for its signer. */
+  /** The oldest pause that holds for its signer, or stop of its account. */
   readonly paused: Pause | null;
   /** Why nothing of the signer is sent: its chain is behind our books. */
   readonly behind: ChainBehindSince | null;

@@ -97,6 +97,12 @@ const BY_SUB_STATE: Readonly<Record<TxSubState, Say>> = {
     operator: paused ? [howToResume(paused)] : [],
     isUntimed: true,
   }),
+  ACCOUNT_STOPPED: ({ signer: { paused } }) => ({
+    why: `waits because ${paused?.account ? pausedInWords(paused) : 'its account was stopped'}`,
+    next: 'it gets a nonce after the stop of its account ends',
+    operator: paused?.account ? [howToResume(paused)] : [],
+    isUntimed: true,
+  }),
   NODE_REFUSED: ({ lastError }) => ({
     why: `waits because every RPC endpoint refuses it for now${said(lastError)}`,
     next: `${TRY_AGAIN}; after 10 equal refusals a no-op uses its nonce up, and it gets another one or fails`,

@@ -45,9 +45,9 @@ export function noticesOf(facts: TxFacts): {
   const { subState, signer, endpoints, balance, address } = facts;
   const summary = [...expiryOf(facts), ...commandOf(facts)];
   const operator: string[] = [];
-  if (signer.paused && subState !== 'SIGNER_PAUSED') {
+  if (signer.paused && subState !== 'SIGNER_PAUSED' && subState !== 'ACCOUNT_STOPPED') {
     summary.push(
-      `Nothing gets a new nonce, a higher price or another payload: ${pausedInWords(signer.paused)}. What was sent is watched.`,
+      `Nothing gets a new nonce${signer.paused.account === null ? ', a higher price' : ''} or another payload: ${pausedInWords(signer.paused)}. What was sent is watched.`,
     );
     operator.push(howToResume(signer.paused));
   }

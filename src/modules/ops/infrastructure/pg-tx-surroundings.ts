@@ -17,7 +17,7 @@ const AROUND = {
     SELECT t.replaced_by, coalesce(since.at, t.created_at) AS since, q.count AS waiting, q.value, q.gas, q.blobs, f.count AS in_flight, f.ahead,
            c.kind AS command, c.created_at AS command_since, c.tries AS command_tries, c.due_at AS command_due, b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
            (SELECT l.owner_node FROM signer_lease l WHERE l.chain_id = t.chain_id AND l.signer = t.signer AND l.expires_at > clock_timestamp()) AS owner,
-           ${pauseOf('t.chain_id', 't.signer')} AS paused,
+           ${pauseOf('t.chain_id', 't.signer', 't.account_id')} AS paused,
            n.behind, n.behind_since
       FROM managed_tx t
       LEFT JOIN signer_nonce_cursor n ON n.chain_id = t.chain_id AND n.signer = t.signer

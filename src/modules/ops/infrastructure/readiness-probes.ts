@@ -27,8 +27,11 @@ const BEHIND = {
       FROM signer_nonce_cursor WHERE behind IS NOT NULL GROUP BY chain_id`,
 };
 
-/** The widest first. */
-const PAUSES = { name: 'ready_pauses', text: 'SELECT * FROM signer_pause ORDER BY chain_id, signer LIMIT 10' };
+/** The widest first. That an account is stopped is not for everybody. */
+const PAUSES = {
+  name: 'ready_pauses',
+  text: `SELECT * FROM signer_pause WHERE account = '' ORDER BY chain_id, signer LIMIT 10`,
+};
 
 interface BehindRow {
   chain_id: string;

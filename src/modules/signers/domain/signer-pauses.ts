@@ -4,10 +4,20 @@ import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import type { CallerLimits } from '../../../kernel/caller.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 
-/** Whom a pause is for: one signer, all signers of a chain, an address on all chains, or all signers. Null stands for every one. */
+/** An account whose txs get no nonces, whichever signer they have. */
+export interface StoppedAccount {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * Whom a pause is for: one signer, all signers of a chain, an address on all chains, or all signers. Null stands for every one. Or one account:
+ * then the other two are null.
+ */
 export interface PauseScope {
   readonly chainId: ChainId | null;
   readonly address: Address | null;
+  readonly account?: StoppedAccount | null;
 }
 
 /** Who asks for a pause or for its end, and why. */
@@ -18,11 +28,20 @@ export interface PauseRequest {
 
 /** A pause that is in force. */
 export interface Pause extends PauseScope, PauseRequest {
+  readonly account: StoppedAccount | null;
   readonly since: Date;
 }
 
+/** The place of a pause in the list of all. */
+export interface PausePlace {
+  readonly chainId: ChainId | null;
+  readonly address: Address | null;
+  /** Its name; null where the pause is of no account. */
+  readonly account: string | null;
+}
+
 /**
- * Pauses of signers by operators. A paused signer gets no new nonces. Pauses of different scopes count one by one: a signer goes on when the
+ * Pauses of signers by operators. A paused signer gets no new nonces, and neither does a tx of a stopped account. Pauses of different scopes count one by one: a signer goes on when the
  * last of its pauses has ended. No lease is needed: any node may write them.
  */
 export abstract class SignerPauses {
@@ -38,8 +57,12 @@ export abstract class SignerPauses {
   abstract signers(tx: Tx, scope: PauseScope): Promise<SignerId[]>;
   /** The oldest pause that holds for a signer. */
   abstract of(signer: SignerId): Promise<Pause | null>;
-  /** All pauses that may hold for a signer within the limits, the widest first. @param after the last one of the previous page */
-  abstract list(after: PauseScope | null, limit: number, only: CallerLimits): Promise<Pause[]>;
+  /**
+   * All pauses that may hold for a signer within the limits, the widest first.
+   * @param after the last one of the previous page
+   * @param account the id of the only account whose stops the list may have; null for all
+   */
+  abstract list(after: PausePlace | null, limit: number, only: CallerLimits, account: string | null): Promise<Pause[]>;
   /**
    * Resolves when every write under the leases of the scope that began before has ended. A write that begins later reads what is committed now,
    * so after a pause was committed and this resolved, its signers get no nonce. The same is true of policies.

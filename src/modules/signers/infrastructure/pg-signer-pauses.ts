@@ -5,7 +5,13 @@ import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import { limitValues } from '../../../platform/database/within-limits.js';
-import { type Pause, type PauseRequest, type PauseScope, SignerPauses } from '../domain/signer-pauses.js';
+import {
+  type Pause,
+  type PausePlace,
+  type PauseRequest,
+  type PauseScope,
+  SignerPauses,
+} from '../domain/signer-pauses.js';
 import { type PauseJson, pauseOf, toPause } from './pause-of.js';
 
 /**
@@ -15,14 +21,14 @@ import { type PauseJson, pauseOf, toPause } from './pause-of.js';
 const PAUSE = {
   name: 'signer_pause',
   text: `
-    INSERT INTO signer_pause (chain_id, signer, by, by_account, reason) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (chain_id, signer) DO UPDATE SET reason = signer_pause.reason
+    INSERT INTO signer_pause (chain_id, signer, account, account_name, by, by_account, reason) VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (chain_id, signer, account) DO UPDATE SET reason = signer_pause.reason
     RETURNING *, xmax = 0 AS changed`,
 };
 
 const RESUME = {
   name: 'signer_resume',
-  text: `DELETE FROM signer_pause WHERE chain_id = $1 AND signer = $2`,
+  text: `DELETE FROM signer_pause WHERE chain_id = $1 AND signer = $2 AND account = $3`,
 };
 
 const IN_SCOPE = `$1::bigint IN (0, chain_id) AND $2::text IN ('', signer)`;
@@ -38,12 +44,13 @@ const LIST = {
   name: 'signer_pauses',
   text: `
     SELECT * FROM signer_pause p
-     WHERE (p.chain_id, p.signer) > ($1::bigint, $2::text)
+     WHERE (p.chain_id, p.signer, p.account_name) > ($1::bigint, $2::text, $6::text)
+       AND ($7::text IS NULL OR p.account IN ('', $7))
        AND ($5::bigint[] IS NULL OR p.chain_id = 0 OR p.chain_id = ANY($5))
        AND ($4::text[] IS NULL OR p.signer = '' OR EXISTS (
          SELECT FROM unnest($4) AS k (signer)
           WHERE p.chain_id IN (0, split_part(k.signer, ':', 1)::bigint) AND p.signer = split_part(k.signer, ':', 2)))
-     ORDER BY p.chain_id, p.signer LIMIT $3`,
+     ORDER BY p.chain_id, p.signer, p.account_name LIMIT $3`,
 };
 
 /**
@@ -92,6 +99,8 @@ export class PgSignerPauses extends SignerPauses {
   ): Promise<{ readonly pause: Pause; readonly changed: boolean }> {
     const { rows } = await PgTx.of(tx).query<PauseJson & { changed: boolean }>(PAUSE, [
       ...keyOf(scope),
+      scope.account?.id ?? '',
+      scope.account?.name ?? '',
       by.name,
       by.account,
       reason,
@@ -102,7 +111,7 @@ export class PgSignerPauses extends SignerPauses {
   }
 
   async resume(tx: Tx, scope: PauseScope): Promise<boolean> {
-    const { rowCount } = await PgTx.of(tx).query(RESUME, keyOf(scope));
+    const { rowCount } = await PgTx.of(tx).query(RESUME, [...keyOf(scope), scope.account?.id ?? '']);
     return rowCount === 1;
   }
 
@@ -117,8 +126,8 @@ export class PgSignerPauses extends SignerPauses {
     return pause && toPause(pause);
   }
 
-  async list(after: PauseScope | null, limit: number, only: CallerLimits): Promise<Pause[]> {
-    const values = [...(after ? keyOf(after) : START), limit, ...limitValues(only)];
+  async list(after: PausePlace | null, limit: number, only: CallerLimits, account: string | null): Promise<Pause[]> {
+    const values = [...(after ? keyOf(after) : START), limit, ...limitValues(only), after?.account ?? '', account];
     const { rows } = await this.database.query<PauseJson>(LIST, values);
     return rows.map(toPause);
   }
@@ -137,6 +146,7 @@ export class PgSignerPauses extends SignerPauses {
   }
 }
 
-function keyOf({ chainId, address }: PauseScope): [number, string] {
+/** Of its signers. */
+function keyOf({ chainId, address }: Pick<PauseScope, 'chainId' | 'address'>): [number, string] {
   return [chainId ?? 0, address ?? ''];
 }

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../../../platform/http/scope.js';
+import { ACCOUNT_NAME } from '../../../access/index.js';
 import { HasChars } from '../../../../platform/http/validators.js';
 import type { PauseOrder } from '../../application/store-pauses.js';
 
@@ -18,6 +19,14 @@ export class PauseDto {
     description: 'Null: every signer',
   })
   signer!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    pattern: ACCOUNT_NAME.source,
+    example: null,
+    description: 'The account that is stopped, whichever signer its transactions have; null for a stop of signers',
+  })
+  account!: string | null;
   @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) since!: string;
   @ApiProperty({
     type: String,
