@@ -24,7 +24,8 @@ def form_as_documented(ctx, response, case):
         return
     problem = response.json()
     # JSON of clients (`metadata`) may have other keys at any depth, and a schema cannot say so. Its description does.
-    if problem["code"] == "malformed_json" and '"__proto__"' in json.dumps(case.body, default=str):
+    body = json.dumps(case.body, default=str)
+    if problem["code"] == "malformed_json" and ('"__proto__"' in body or '"constructor"' in body and '"prototype"' in body):
         return
     assert problem["code"] not in FORM, f"valid by the document: {problem}"
 

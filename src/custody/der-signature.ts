@@ -1,8 +1,6 @@
 import { type Address, type Hash, type Hex, parseHex } from '../kernel/hex.js';
 import type { EcdsaSignature } from '../kernel/signing.js';
-import { SECP256K1 } from './secp256k1.js';
-
-const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+import { LARGEST_S, ORDER, SECP256K1 } from './secp256k1.js';
 
 /**
  * What key services and HSMs answer: no recovery id, and any of both values of s. Here it has the low one (EIP-2).
@@ -11,7 +9,7 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
  */
 export function signatureOfDer(address: Address, digest: Hash, der: Uint8Array): EcdsaSignature {
   const [r, given] = integersOf(Buffer.from(der));
-  const s = given > ORDER / 2n ? ORDER - given : given;
+  const s = given > LARGEST_S ? ORDER - given : given;
   for (const yParity of [0, 1] as const) {
     const signature = { r: word(r), s: word(s), yParity };
     if (SECP256K1.isBy(address, digest, signature)) return signature;

@@ -10,8 +10,11 @@ interface NativeSecp256k1 {
   ecdsaRecover(signature: Uint8Array, recid: number, message: Uint8Array, compressed: boolean): Uint8Array;
 }
 
-/** EIP-2: half of the order of the curve. */
-const LARGEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+/** Of the curve. */
+export const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/** EIP-2. */
+export const LARGEST_S = ORDER / 2n;
 
 /**
  * RFC 6979 signatures. The native build of secp256k1 is an optional dependency; where it does not load, the JavaScript of ethers does the

@@ -30,12 +30,16 @@ export class PgSignerDirectory extends SignerDirectory {
 
   async register(signers: readonly CustodiedSigner[]): Promise<void> {
     const ofServices = signers.filter(({ reference }) => reference.keyId !== undefined);
+    if (ofServices.length > 0) await this.refuseMoved(ofServices);
+    await this.database.query(REGISTER, columnsOf(signers));
+  }
+
+  private async refuseMoved(ofServices: readonly CustodiedSigner[]): Promise<void> {
     const { rows } = await this.database.query<MovedRow>(MOVED, columnsOf(ofServices));
     for (const moved of rows)
       throw new Error(
         `the key ${moved.key_id} had the address ${moved.before} on chain ${moved.chain_id}, and has ${moved.now} now: name the key that it had, or the new one by an id of its own`,
       );
-    await this.database.query(REGISTER, columnsOf(signers));
   }
 }
 
