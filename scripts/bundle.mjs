@@ -13,6 +13,7 @@ const OPTIONAL = [
   '@aws-sdk/client-kms',
   '@fastify/multipart',
   '@fastify/view',
+  '@google-cloud/kms',
   '@nestjs/microservices',
   '@nestjs/platform-express',
   '@nestjs/websockets',

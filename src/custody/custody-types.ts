@@ -3,6 +3,7 @@ import { AwsKmsCustody } from './aws-kms.js';
 import { ClefCustody } from './clef.js';
 import type { CustodyEntry } from './custody-entry.js';
 import { ElsewhereCustody } from './elsewhere.js';
+import { GoogleKmsCustody } from './google-kms.js';
 import { KeystoreCustody } from './keystore.js';
 import { MnemonicCustody } from './mnemonic.js';
 import { PrivateKeyCustody } from './private-key.js';
@@ -16,5 +17,6 @@ export const CUSTODY_TYPES: Record<string, ConfigClass<CustodyEntry>> = {
   clef: ClefCustody,
   web3signer: Web3SignerCustody,
   awsKms: AwsKmsCustody,
+  googleKms: GoogleKmsCustody,
   elsewhere: ElsewhereCustody,
 };

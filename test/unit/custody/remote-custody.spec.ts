@@ -1,4 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Transaction, Wallet } from 'ethers';
 import { configFrom } from '../../../src/config/index.js';
@@ -15,12 +19,13 @@ import { LocalServer } from '../../support/local-server.js';
 const WALLET = new Wallet(`0x${'31'.repeat(32)}`);
 const PUBLIC_KEY = `0x${WALLET.signingKey.publicKey.slice(4)}`;
 const KEY_ID = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';
+const KEY_VERSION = 'projects/shop/locations/europe-west3/keyRings/r/cryptoKeys/k/cryptoKeyVersions/1';
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const GENERATOR_OF_P256 =
   '6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5';
 const hashOf = (bytes: Uint8Array): Hash => parseHash(`0x${keccak256(Buffer.from(bytes)).toString('hex')}`);
 
-/** Signs as Web3Signer, clef and AWS KMS do, by the forms of their requests. */
+/** Signs as Web3Signer, clef, AWS KMS and Google Cloud KMS do, by the forms of their requests. */
 class SigningServer extends LocalServer {
   asked = 0;
   wallet = WALLET;
@@ -34,6 +39,12 @@ class SigningServer extends LocalServer {
 
   protected async handle(body: string, response: ServerResponse): Promise<void> {
     const target = response.req.headers['x-amz-target'];
+    const path = response.req.url ?? '';
+    if (path.startsWith(`/v1/${KEY_VERSION}/publicKey`)) {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ pem: pemOf(this.publicKey ?? publicKeyOf(this.wallet)) }));
+      return;
+    }
     const asked = JSON.parse(body) as Asked;
     if (target === 'TrentService.GetPublicKey') {
       expect(asked).toEqual({ KeyId: KEY_ID });
@@ -47,10 +58,18 @@ class SigningServer extends LocalServer {
       return;
     }
     this.asked += 1;
-    const isKms = target === 'TrentService.Sign';
-    const answer = await this.answer(isKms ? this.signedByKms(asked) : this.signed(asked, response.req.url));
+    const answer = await this.answer(this.signedAs(target, asked, path));
     if (answer.includes('__type')) response.statusCode = 400;
+    if (asked.digest) {
+      response.setHeader('content-type', 'application/json');
+      if (answer.includes('error')) response.statusCode = 403;
+    }
     response.end(answer);
+  }
+
+  private signedAs(target: unknown, asked: Asked, path: string): string {
+    if (target === 'TrentService.Sign') return this.signedByKms(asked);
+    return asked.digest ? this.signedByGoogle(asked.digest.sha256, path) : this.signed(asked, path);
   }
 
   private signed({ data, method, params: [args] = [] }: Asked, path?: string): string {
@@ -74,13 +93,25 @@ class SigningServer extends LocalServer {
   /** DER, and a high s as often as a low one. */
   private signedByKms({ KeyId, Message = '', MessageType, SigningAlgorithm }: Asked): string {
     expect([KeyId, MessageType, SigningAlgorithm]).toEqual([KEY_ID, 'DIGEST', 'ECDSA_SHA_256']);
-    const digest = Buffer.from(Message, 'base64');
+    return JSON.stringify({ KeyId, Signature: this.der(Message) });
+  }
+
+  private signedByGoogle(sha256: string, path: string): string {
+    expect(path).toMatch(`/v1/${KEY_VERSION}:asymmetricSign`);
+    return JSON.stringify({ name: KEY_VERSION, signature: this.der(sha256) });
+  }
+
+  /** Of a digest in base64, in base64. */
+  private der(text: string): string {
+    const digest = Buffer.from(text, 'base64');
     const { r, s } = this.wallet.signingKey.sign(digest);
     const isHigh = (digest[0] ?? 0) % 2 === 0;
     const der = Buffer.concat([integer(BigInt(r)), integer(isHigh ? ORDER - BigInt(s) : BigInt(s))]);
-    return JSON.stringify({ KeyId, Signature: Buffer.concat([Buffer.of(0x30, der.length), der]).toString('base64') });
+    return Buffer.concat([Buffer.of(0x30, der.length), der]).toString('base64');
   }
 }
+
+const pemOf = (der: string): string => `-----BEGIN PUBLIC KEY-----\n${der}\n-----END PUBLIC KEY-----\n`;
 
 /** A SubjectPublicKeyInfo in DER, in base64. */
 function publicKeyOf({ signingKey }: Wallet): string {
@@ -102,17 +133,26 @@ interface Asked {
   readonly Message?: string;
   readonly MessageType?: string;
   readonly SigningAlgorithm?: string;
+  readonly digest?: { readonly sha256: string };
   readonly data?: string;
   readonly method?: string;
   readonly params?: readonly Record<string, unknown>[];
 }
 
 let server: SigningServer;
+let folder: string;
 
 beforeAll(async () => {
   server = await SigningServer.start();
+  folder = await mkdtemp(join(tmpdir(), 'lockstep-google-'));
+  const account = join(folder, 'account.json');
+  await writeFile(account, JSON.stringify(aServiceAccount()));
+  process.env['GOOGLE_APPLICATION_CREDENTIALS'] = account;
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true });
+});
 beforeEach(() => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' });
   server.wallet = WALLET;
@@ -120,6 +160,16 @@ beforeEach(() => {
   server.asked = 0;
   server.answer = (right) => right;
 });
+
+/** Its tokens are signed here; nobody is asked for them. */
+function aServiceAccount(): object {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return {
+    type: 'service_account',
+    client_email: 'lockstep@shop.iam.gserviceaccount.com',
+    private_key: privateKey.export({ format: 'pem', type: 'pkcs8' }),
+  };
+}
 
 const TYPES = {
   web3signer: { kinds: [0, 1, 2, 3, 4, 'authorization'], entry: { type: 'web3signer', publicKeys: [PUBLIC_KEY] } },
@@ -129,20 +179,36 @@ const TYPES = {
     entry: { type: 'clef', addresses: [WALLET.address], method: 'eth_signTransaction' },
   },
   awsKms: { kinds: [0, 1, 2, 3, 4, 'authorization'], entry: { type: 'awsKms', keyIds: [KEY_ID] } },
+  googleKms: {
+    kinds: [0, 1, 2, 3, 4, 'authorization'],
+    entry: { type: 'googleKms', keyIds: [KEY_VERSION] },
+  },
 } as const;
 type Name = keyof typeof TYPES;
 const NAMES = Object.keys(TYPES) as Name[];
 
+const urlFor = (name: Name): string => (name === 'googleKms' ? server.url : `${server.url}/vault/?token=1`);
+
+/** The SDK of Google takes its time to make a client. */
+const opened = new Map<Name, Promise<CheckedCustody>>();
+
 async function custodyOf(name: Name) {
-  const signers = [{ ...TYPES[name].entry, url: `${server.url}/vault/?token=1` }];
-  const config = configFrom({
-    database: { url: 'postgres://nowhere' },
-    chains: [{ id: DEV_CHAIN, rpcUrls: ['http://127.0.0.1:1'], signers }],
-  });
-  const custody = await CheckedCustody.open(config, custodyTools());
+  const opening = opened.get(name) ?? open(name);
+  opened.set(name, opening);
+  const custody = await opening;
   const [only] = custody.signers();
   if (only === undefined) throw new Error('there is no key');
   return { only, sign: (items: readonly Signable[]) => custody.sign(only.signer, items) };
+}
+
+function open(name: Name): Promise<CheckedCustody> {
+  const config = configFrom({
+    database: { url: 'postgres://nowhere' },
+    chains: [
+      { id: DEV_CHAIN, rpcUrls: ['http://127.0.0.1:1'], signers: [{ ...TYPES[name].entry, url: urlFor(name) }] },
+    ],
+  });
+  return CheckedCustody.open(config, custodyTools());
 }
 
 /** The number makes them differ. */
@@ -177,7 +243,8 @@ describe.each(NAMES)('a remote custody: %s', (name) => {
     expect(only.signer.address).toBe(WALLET.address.toLowerCase());
     expect(only.reference).toEqual({
       type: TYPES[name].entry.type,
-      ...(name === 'awsKms' && { keyId: KEY_ID, url: `${server.url}/vault/?token=1` }),
+      ...(name === 'awsKms' && { keyId: KEY_ID, url: urlFor(name) }),
+      ...(name === 'googleKms' && { keyId: KEY_VERSION, url: urlFor(name) }),
     });
     const items = Array.from({ length: 8 }, (_, n) => kinds.map((kind) => signable(kind, n))).flat();
     // `CheckedCustody` refuses a signature of another key, and one with a high s.
@@ -240,27 +307,31 @@ it.each(['eth_signTransaction', 'account_signTransaction'])('%s of another trans
   await expect(sign([signable(2, 1)])).rejects.toMatchObject({ name: 'CustodyFailed' });
 });
 
-it.each([
-  ['another curve', '3059301306072a8648ce3d020106082a8648ce3d03010703420004' + GENERATOR_OF_P256],
-  ['nothing', ''],
-])('a key service that tells %s instead of a key of secp256k1 is refused at the start', async (_what, der) => {
-  server.publicKey = Buffer.from(der, 'hex').toString('base64');
-  await expect(custodyOf('awsKms')).rejects.toThrow(`the key ${KEY_ID} of a custody awsKms cannot be used`);
-});
+describe.each(['awsKms', 'googleKms'] as const)('a key service %s', (name) => {
+  it.each([
+    ['another curve', '3059301306072a8648ce3d020106082a8648ce3d03010703420004' + GENERATOR_OF_P256],
+    ['nothing', ''],
+  ])('that tells %s instead of a key of secp256k1 is refused at the start', async (_what, der) => {
+    server.publicKey = Buffer.from(der, 'hex').toString('base64');
+    const [keyId] = TYPES[name].entry.keyIds;
+    await expect(open(name)).rejects.toThrow(`the key ${keyId} of a custody ${name} cannot be used`);
+  });
 
-it.each([
-  ['cut', (der: Buffer) => der.subarray(0, -1)],
-  ['longer', (der: Buffer) => Buffer.concat([der, Buffer.of(0)])],
-  ['without r', () => Buffer.from('3005020002010a', 'hex')],
-  ['empty', () => Buffer.alloc(0)],
-])('a signature that is %s is none', async (_what, change) => {
-  const { sign } = await custodyOf('awsKms');
-  server.answer = (right) => {
-    const der = Buffer.from((JSON.parse(right) as { Signature: string }).Signature, 'base64');
-    return JSON.stringify({ Signature: change(der).toString('base64') });
-  };
-  const error = (await sign([signable(2, 1)]).catch((cause: unknown) => cause)) as Error;
-  expect(String(error.cause)).toMatch(/no signature/);
+  it.each([
+    ['cut', (der: Buffer) => der.subarray(0, -1)],
+    ['longer', (der: Buffer) => Buffer.concat([der, Buffer.of(0)])],
+    ['without r', () => Buffer.from('3005020002010a', 'hex')],
+    ['empty', () => Buffer.alloc(0)],
+  ])('whose signature is %s gives none', async (_what, change) => {
+    const { sign } = await custodyOf(name);
+    server.answer = (right) => {
+      const { Signature, signature } = JSON.parse(right) as { Signature?: string; signature?: string };
+      const changed = change(Buffer.from(Signature ?? signature ?? '', 'base64')).toString('base64');
+      return JSON.stringify({ Signature: changed, signature: changed });
+    };
+    const error = (await sign([signable(2, 1)]).catch((cause: unknown) => cause)) as Error;
+    expect(String(error.cause)).toMatch(/no signature/);
+  });
 });
 
 it('what a remote custody answers is bounded', async () => {
@@ -275,6 +346,8 @@ it.each([
   [{ type: 'clef', url: 'http://me:secret@127.0.0.1', addresses: [WALLET.address] }, 'url'],
   [{ type: 'clef', url: 'http://127.0.0.1' }, 'addresses'],
   [{ type: 'web3signer', url: 'http://127.0.0.1', publicKeys: [parseHex('0x12')] }, 'publicKeys'],
+  [{ type: 'googleKms', keyIds: ['projects/p'] }, 'keyIds'],
+  [{ type: 'googleKms', keyIds: [KEY_VERSION], url: 'http://127.0.0.1/v1' }, 'url'],
 ])('a config of a remote custody is refused that has no right %s', (entry, key) => {
   const chains = [{ id: DEV_CHAIN, rpcUrls: ['http://127.0.0.1:1'], signers: [entry] }];
   const load = () => configFrom({ database: { url: 'postgres://nowhere' }, chains });
