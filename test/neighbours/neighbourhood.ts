@@ -42,7 +42,7 @@ import type { PgTx, SqlValue, Statement } from '../../src/platform/database/pg-t
 import { HeartbeatDatabase, ReadDatabase } from '../../src/platform/database/pools.js';
 import { Log } from '../../src/platform/logging/log.js';
 import { PlatformModule } from '../../src/platform/platform.module.js';
-import { Container, providersOf, type Token } from '../simulator/container.js';
+import { Container, providersOf, type Token } from '../support/container.js';
 import { Curses } from '../simulator/network/curses.js';
 import { Headers } from '../simulator/network/encode.js';
 import { Luck } from '../simulator/network/luck.js';

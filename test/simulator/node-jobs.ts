@@ -14,7 +14,7 @@ import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
 import { SignerWorkers } from '../../src/modules/signers/application/signer-workers.js';
 import { Log } from '../../src/platform/logging/log.js';
 import { DEV_CHAIN } from '../support/builders.js';
-import type { Container } from './container.js';
+import type { Container } from '../support/container.js';
 import { deliver } from './receivers.js';
 import {
   DrivenBalances,

@@ -7,7 +7,7 @@ import { HandOverScheduler } from '../../src/modules/lanes/infrastructure/hand-o
 import { LaneScheduler } from '../../src/modules/lanes/infrastructure/lane-scheduler.js';
 import { ResubmitScheduler } from '../../src/modules/lanes/infrastructure/resubmit-scheduler.js';
 import { DEV_CHAIN } from '../support/builders.js';
-import type { Provider, Token } from './container.js';
+import type { Provider, Token } from '../support/container.js';
 
 /** The product's lanes; their rests end when the time of their node has passed. */
 export class DrivenLanes extends LaneScheduler {

@@ -8,7 +8,7 @@ import { type NewEndpoint, WebhookEndpoints } from '../../src/modules/webhooks/d
 import { type Answer, type Shipment, WebhookSender } from '../../src/modules/webhooks/domain/webhook-sender.js';
 import { WebhookSecrets } from '../../src/modules/webhooks/application/webhook-secrets.js';
 import { WebhookSignatures } from '../../src/modules/webhooks/application/webhook-signatures.js';
-import type { Container } from './container.js';
+import type { Container } from '../support/container.js';
 import type { Snapshot } from './snapshot.js';
 import { Violation } from './violation.js';
 

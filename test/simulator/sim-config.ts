@@ -3,7 +3,7 @@ import type { ExecutionMode } from '../../src/config/sections/work-config.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { WEBHOOK_KEY } from '../support/webhook-secrets.js';
-import type { Token } from './container.js';
+import type { Token } from '../support/container.js';
 import type { Rules } from './network/rules.js';
 
 /** Few, so that a seed sees many decisions, and reorgs that stop just short of them. */

@@ -44,7 +44,7 @@ import { DEV_CHAIN } from '../support/builders.js';
 import { devCustody } from '../support/dev-custody.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { SilentEventBell } from '../support/fakes/silent-event-bell.js';
-import { Container, type Provider, providersOf, type Token } from './container.js';
+import { Container, type Provider, providersOf, type Token } from '../support/container.js';
 import { Excuses, type Faults } from './excuses.js';
 import { Gate } from './gate.js';
 import type { Network } from './network/network.js';

@@ -1,5 +1,5 @@
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
-import type { Provider } from './container.js';
+import type { Provider } from '../support/container.js';
 import type { Seen } from './seen.js';
 
 /** The product's judge, whose verdicts are counted. */

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import type { Type } from '@nestjs/common';
-import { Test } from '@nestjs/testing';
+import { Registry } from 'prom-client';
+import { DataSource } from 'typeorm';
 import { ANYONE } from '../../src/kernel/caller.js';
 import { AppModule } from '../../src/app.module.js';
 import { configFrom, type LockstepConfig } from '../../src/config/index.js';
@@ -13,11 +13,12 @@ import { ExecuteCommands } from '../../src/modules/commands/application/execute-
 import { TendAuthorizations } from '../../src/modules/authorizations/application/tend-authorizations.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
 import { SignerPolicies } from '../../src/modules/policies/index.js';
-import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
+import { Custody, LeaseManager, Router } from '../../src/modules/signers/index.js';
 import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
 import { CreateTx } from '../../src/modules/requests/application/create-tx.js';
 import { StoredRequests } from '../../src/modules/requests/application/stored-requests.js';
-import { EventBell } from '../../src/modules/events/index.js';
+import { EventBell, TxHistory } from '../../src/modules/events/index.js';
+import { TxEventEntity, TypeormTxHistory } from '../../src/modules/events/infrastructure/typeorm-tx-history.js';
 import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
 import { LaneMemory } from '../../src/modules/ledger/application/writing/lane-memory.js';
 import { FreeNonceGaps } from '../../src/modules/nonces/index.js';
@@ -25,9 +26,20 @@ import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
 import { BumpDue } from '../../src/modules/lanes/application/bump-due.js';
 import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
 import { TxQueries, type TxView } from '../../src/modules/ledger/application/views/tx-views.js';
+import { ManagedTxEntity } from '../../src/modules/ledger/infrastructure/managed-tx.entity.js';
+import { TxAttemptEntity } from '../../src/modules/ledger/infrastructure/tx-attempt.entity.js';
+import { TypeormTxQueries } from '../../src/modules/ledger/infrastructure/typeorm-tx-queries.js';
+import {
+  createDataSource,
+  dataSourceOptions,
+  heartbeatPool,
+  readPool,
+} from '../../src/platform/database/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
+import { HeartbeatDatabase, ReadDatabase } from '../../src/platform/database/pools.js';
 import { Log } from '../../src/platform/logging/log.js';
 import { DEV_CHAIN } from './builders.js';
+import { Container, type Provider, providersOf, type Token } from './container.js';
 import { SilentEventBell } from './fakes/silent-event-bell.js';
 import { ShiftedClock } from '../unit/chain/chain-fixture.js';
 
@@ -43,6 +55,42 @@ class SilentDoorbell extends Doorbell {
   }
 }
 
+/** Repositories of entities have no class of their own by which they are found. */
+const READS_OF_ENTITIES: readonly (readonly [Token, Provider])[] = [
+  [
+    TxHistory,
+    {
+      provide: TxHistory,
+      inject: [ReadDatabase],
+      useFactory: ({ dataSource }: ReadDatabase) => new TypeormTxHistory(dataSource.getRepository(TxEventEntity)),
+    },
+  ],
+  [
+    TxQueries,
+    {
+      provide: TxQueries,
+      inject: [ReadDatabase, Router],
+      useFactory: (reads: ReadDatabase, router: Router) =>
+        new TypeormTxQueries(
+          reads.dataSource.getRepository(ManagedTxEntity),
+          reads.dataSource.getRepository(TxAttemptEntity),
+          reads,
+          router,
+        ),
+    },
+  ],
+];
+
+/** The three pools of a node; entities are read through the second. */
+async function connect({ database, lease }: LockstepConfig): Promise<[DataSource, DataSource, DataSource]> {
+  const entities = [ManagedTxEntity, TxAttemptEntity, TxEventEntity];
+  return Promise.all([
+    createDataSource(database).initialize(),
+    new DataSource({ ...dataSourceOptions(database, readPool(database)), entities }).initialize(),
+    createDataSource(database, heartbeatPool(database, lease.renewInterval)).initialize(),
+  ]);
+}
+
 /** Sets constants of the config that no file can set, for tests that cannot wait so long or send so much. */
 export type SetConstants = (config: LockstepConfig) => void;
 
@@ -52,8 +100,8 @@ export type SetConstants = (config: LockstepConfig) => void;
  */
 export class TestNode {
   private constructor(
-    private readonly find: <T>(type: Type<T> | (abstract new (...args: never[]) => T)) => T,
-    readonly close: () => Promise<void>,
+    private readonly container: Container,
+    private readonly sources: readonly DataSource[],
     /** By which the lanes wait; leases and the database have the real time. */
     readonly laneClock: ShiftedClock,
   ) {}
@@ -79,28 +127,38 @@ export class TestNode {
     });
     setConstants(config);
     const laneClock = new ShiftedClock();
-    const module = await Test.createTestingModule({ imports: [AppModule.register(config)] })
-      .overrideProvider(Chains)
-      .useValue({ ids: () => [chain.chainId], get: () => chain })
-      .overrideProvider(Doorbell)
-      .useClass(SilentDoorbell)
-      .overrideProvider(EventBell)
-      .useClass(SilentEventBell)
-      .overrideProvider(LaneMemory)
-      .useValue(new LaneMemory(laneClock))
-      .compile();
-    const node = new TestNode(
-      (type) => module.get(type, { strict: false }),
-      () => module.close(),
-      laneClock,
+    const sources = await connect(config);
+    const [lanes, reads, heartbeat] = sources;
+    const ownParts = new Map<Token, unknown>([
+      [Database, new Database(lanes)],
+      [ReadDatabase, new ReadDatabase(reads)],
+      [HeartbeatDatabase, new HeartbeatDatabase(heartbeat)],
+      // The metrics of the process are measured by timers and observers that nothing ends.
+      [Registry, new Registry()],
+      [Chains, { ids: () => [chain.chainId], get: () => chain }],
+      [Doorbell, new SilentDoorbell()],
+      [EventBell, new SilentEventBell()],
+      [LaneMemory, new LaneMemory(laneClock)],
+    ]);
+    const container = new Container(
+      new Map([...providersOf(AppModule.register(config).imports ?? []), ...READS_OF_ENTITIES]),
+      ownParts,
     );
+    await container.settle(Custody);
+    container.makeAll();
+    const node = new TestNode(container, sources, laneClock);
     await node.get(SignerDirectory).register(node.get(Custody).signers());
     await node.get(SignerPolicies).refresh();
     return node;
   }
 
-  get<T>(type: Type<T> | (abstract new (...args: never[]) => T)): T {
-    return this.find(type);
+  get<T>(type: Token<T>): T {
+    return this.container.get(type);
+  }
+
+  async close(): Promise<void> {
+    await this.container.close();
+    await Promise.all(this.sources.map((source) => source.destroy()));
   }
 
   signer(index = 0): SignerId {

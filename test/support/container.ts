@@ -1,5 +1,8 @@
 import 'reflect-metadata';
-import type { Type } from '@nestjs/common';
+import type { DynamicModule, ModuleMetadata, Type } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { TerminusModule } from '@nestjs/terminus';
+import { TypeOrmModule } from '@nestjs/typeorm';
 
 /** A class as a key: concrete, or abstract as ports are. */
 export type Token<T = unknown> = Type<T> | (abstract new (...args: never[]) => T);
@@ -11,12 +14,17 @@ export type Provider =
   | { readonly provide: Token; readonly useValue: unknown }
   | {
       readonly provide: Token;
-      readonly useFactory: (...args: unknown[]) => unknown;
+      useFactory(...args: unknown[]): unknown;
       readonly inject?: readonly Token[];
     };
 
+/** Ours take classes of them that need nothing. */
+const OF_PACKAGES = new Set<unknown>([ScheduleModule, TerminusModule, TypeOrmModule]);
+/** What Nest calls when an application closes, in this order. */
+const CLOSING_HOOKS = ['onModuleDestroy', 'beforeApplicationShutdown', 'onApplicationShutdown'] as const;
+
 /**
- * The product's classes, put together as its modules say, without Nest: a node costs less than a millisecond, no hook is run
+ * The product's classes, put together as its modules say, without Nest: a node costs a millisecond or two, no hook of a start is run
  * and no timer started. What is overridden comes first.
  */
 export class Container {
@@ -40,6 +48,21 @@ export class Container {
     return this.instances.get(token) as T;
   }
 
+  /** Waits for what the factory of this one promises, before others get it. */
+  async settle(token: Token): Promise<void> {
+    this.instances.set(token, await this.get(token));
+  }
+
+  /** As Nest does it: also what nobody asks for may listen to others. */
+  makeAll(): void {
+    for (const token of this.providers.keys()) if (typeof token === 'function') this.get(token);
+  }
+
+  async close(): Promise<void> {
+    const made = [...new Set(this.instances.values())] as (Partial<Record<string, () => unknown>> | null)[];
+    for (const hook of CLOSING_HOOKS) await Promise.all(made.map((instance) => instance?.[hook]?.()));
+  }
+
   /** A new object of a class that no module names. */
   create<T>(type: Type<T>): T {
     const types: readonly Token[] = (Reflect.getMetadata('design:paramtypes', type) as Token[] | undefined) ?? [];
@@ -55,22 +78,22 @@ export class Container {
   }
 }
 
-/** Every provider of the modules and of the modules they import. */
-export function providersOf(modules: readonly Type[]): Map<Token, Provider> {
+/** Every provider of the modules and of the modules they import, but not of packages. */
+export function providersOf(modules: NonNullable<ModuleMetadata['imports']>): Map<Token, Provider> {
   const found = new Map<Token, Provider>();
   const seen = new Set<unknown>();
-  const visit = (module: unknown): void => {
-    // Dynamic modules are TypeORM's entities; nothing of the core reads through them.
-    if (typeof module !== 'function' || seen.has(module)) return;
+  const visit = (imported: unknown): void => {
+    const { module = imported, providers = [] } = imported as Partial<DynamicModule>;
+    if (OF_PACKAGES.has(module) || seen.has(module)) return;
     seen.add(module);
-    for (const provider of metadata<Provider>('providers', module))
+    for (const provider of [...metadata<Provider>('providers', module), ...(providers as Provider[])])
       found.set(typeof provider === 'function' ? provider : provider.provide, provider);
-    for (const imported of metadata<unknown>('imports', module)) visit(imported);
+    for (const each of metadata<unknown>('imports', module)) visit(each);
   };
   modules.forEach(visit);
   return found;
 }
 
-function metadata<T>(key: string, target: object): T[] {
-  return (Reflect.getMetadata(key, target) as T[] | undefined) ?? [];
+function metadata<T>(key: string, target: unknown): T[] {
+  return (Reflect.getMetadata(key, target as object) as T[] | undefined) ?? [];
 }
