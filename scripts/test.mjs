@@ -12,7 +12,6 @@ import { runSuites } from './suites.mjs';
 
 // The longest one first: the others take as long together, beside it.
 const CHECKS = [
-  ['Format', bin('prettier', 'bin/prettier.cjs'), ['--check', '--log-level', 'warn', '.']],
   ['Lint and types', bin('oxlint', 'bin/oxlint'), ['-c', 'oxlint.config.mjs', '--type-check']],
   [
     'Dependency rules',
@@ -24,6 +23,7 @@ const CHECKS = [
     bin('dependency-cruiser', 'bin/dependency-cruise.mjs'),
     ['--config', '.dependency-cruiser-runtime.cjs', 'src/kernel', 'src/modules/*/domain'],
   ],
+  ['Format', bin('oxfmt', 'bin/oxfmt'), ['--list-different']],
 ];
 
 // Of the chaos suite only one kill, one pause and one partition: all of it is a command of its own (npm run test:chaos).

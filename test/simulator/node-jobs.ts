@@ -29,7 +29,15 @@ import {
 
 /** Work of a node that never runs twice at once. */
 export type Job =
-  'step' | 'commands' | 'follow' | 'receipts' | 'resubmit' | 'balances' | 'renew' | 'hand over' | 'deliver';
+  | 'step'
+  | 'commands'
+  | 'follow'
+  | 'receipts'
+  | 'resubmit'
+  | 'balances'
+  | 'renew'
+  | 'hand over'
+  | 'deliver';
 
 export type Jobs = Readonly<Record<Job, (signers: readonly SignerId[]) => Promise<void>>>;
 

@@ -8,7 +8,8 @@ export interface Asked {
 }
 
 export type Answered =
-  { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } };
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly message: string } };
 
 /** Answers a call in the place of the node. `ask` asks the node: the same call, or another one. */
 export type Quirk = (call: Asked, ask: (other?: Partial<Asked>) => Promise<Answered>) => Promise<Answered> | Answered;

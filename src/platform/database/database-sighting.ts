@@ -20,7 +20,11 @@ export interface DatabaseEpoch {
 
 /** The evidence that a database may have lost commits. */
 export type LossEvidence =
-  'other_server' | 'new_timeline' | 'log_went_backwards' | 'epoch_is_gone' | 'cursor_went_backwards';
+  | 'other_server'
+  | 'new_timeline'
+  | 'log_went_backwards'
+  | 'epoch_is_gone'
+  | 'cursor_went_backwards';
 
 /**
  * Compares the server with its earlier state, and with the stored epoch.

@@ -1,7 +1,13 @@
 import { TooMany } from '../../kernel/errors.js';
 
 export type LimitName =
-  'requests' | 'bytes' | 'streams' | 'waiting_txs' | 'webhook_endpoints' | 'signer_txs' | 'signer_waiting_txs';
+  | 'requests'
+  | 'bytes'
+  | 'streams'
+  | 'waiting_txs'
+  | 'webhook_endpoints'
+  | 'signer_txs'
+  | 'signer_waiting_txs';
 
 /** For what ends nobody knows when: streams, what waits. */
 export const UNKNOWN_END_SECONDS = 5;

@@ -9,7 +9,9 @@ export interface RpcCall {
 
 /** What a fake node says to one call. */
 export type FakeAnswer =
-  { result: unknown } | { error: { code?: number; message: string; data?: unknown } } | 'nothing';
+  | { result: unknown }
+  | { error: { code?: number; message: string; data?: unknown } }
+  | 'nothing';
 
 export interface Exchange {
   readonly calls: readonly RpcCall[];

@@ -126,14 +126,14 @@ describe('receipts', () => {
       ['a copy that comes later', [executed, { ...copy, gasUsed: '0x5208' }]],
     ])('is the execution beside %s, when the answer by hash agrees', async (_words, [first, second]) => {
       answers([first, receiptAnswer(SECOND), second], executed);
-      expect(await inBlock()).toEqual(expect.arrayContaining([[TX, 'success'], [SECOND, 'success']])); // prettier-ignore
+      expect(await inBlock()).toEqual(expect.arrayContaining([[TX, 'success'], [SECOND, 'success']])); // oxfmt-ignore
       answers([first, receiptAnswer(SECOND), second], copy);
       expect(await inBlock()).toEqual([[SECOND, 'success']]);
     });
 
     it('is one of two that are equal, without another call', async () => {
       answers([executed, executed, receiptAnswer(SECOND)], null);
-      expect(await inBlock()).toEqual([[TX, 'success'], [SECOND, 'success']]); // prettier-ignore
+      expect(await inBlock()).toEqual([[TX, 'success'], [SECOND, 'success']]); // oxfmt-ignore
       expect(paramsOf(SINGLE)).toEqual([]);
     });
 

@@ -18,7 +18,8 @@ import { type Fence, slotKey } from '../../signers/index.js';
 const NOTHING: Spending = { value: 0n, fees: 0n };
 
 export type ReplacementAdmission =
-  { readonly kind: 'admitted' | 'later' } | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'admitted' | 'later' }
+  | { readonly kind: 'refused'; readonly reason: string };
 
 const ADMITTED: ReplacementAdmission = { kind: 'admitted' };
 

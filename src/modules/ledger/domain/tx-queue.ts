@@ -40,7 +40,8 @@ export interface SignerRoom {
 
 /** All that waits of a signer, or of an account that is not the operators'. */
 export type WaitingQueue = { readonly upTo: number } & (
-  { readonly signer: SignerId; readonly account: null } | { readonly signer: null; readonly account: string }
+  | { readonly signer: SignerId; readonly account: null }
+  | { readonly signer: null; readonly account: string }
 );
 
 export interface SignerWork {

@@ -31,7 +31,8 @@ import { noOpType, typeOfSlot } from '../domain/tx-type.js';
 
 /** Fees, or the reason why there are none. */
 export type Priced =
-  { readonly fees: AttemptFees } | { readonly tooExpensive: string; readonly limitedBy: 'chain' | 'node' };
+  | { readonly fees: AttemptFees }
+  | { readonly tooExpensive: string; readonly limitedBy: 'chain' | 'node' };
 
 /** A payload or a fill, as far as its price depends on it. */
 export interface Priceable {

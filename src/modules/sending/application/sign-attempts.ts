@@ -11,7 +11,8 @@ import { FirstDrafts } from './first-drafts.js';
 import type { Sending } from './send.js';
 
 type Signing =
-  { readonly item: RequestedTx; readonly attempt: Attempt } | { readonly item: RequestedTx; readonly error: string };
+  | { readonly item: RequestedTx; readonly attempt: Attempt }
+  | { readonly item: RequestedTx; readonly error: string };
 
 /** Signs outside any transaction and commits the bytes. Only attempts that this class returns may be sent (docs/invariants.md, I5). */
 @Injectable()

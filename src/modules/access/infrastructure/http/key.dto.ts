@@ -110,7 +110,8 @@ export class KeyDto {
   @ApiProperty({ enum: SCOPES, enumName: 'Scope', isArray: true }) scopes!: readonly Scope[];
   @ApiProperty({ type: [KeySignerDto], nullable: true, ...SIGNERS }) signers!: readonly KeySignerDto[] | null;
   @ApiProperty({ type: [Number], nullable: true, example: [31337], description: CHAINS }) chainIds!:
-    readonly number[] | null;
+    | readonly number[]
+    | null;
   @ApiProperty({ type: String, nullable: true, example: null }) expiresAt!: string | null;
   @ApiProperty({
     type: String,
@@ -120,7 +121,8 @@ export class KeyDto {
   })
   revokedAt!: string | null;
   @ApiProperty({ type: String, nullable: true, example: null, description: 'To the minute' }) lastUsedAt!:
-    string | null;
+    | string
+    | null;
   @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) createdAt!: string;
 }
 

@@ -24,7 +24,8 @@ export interface HeadSocketOptions {
 
 /** Why a connection ended. `reason` does not contain the URL. */
 export type SocketEnd =
-  { readonly kind: 'wrong_chain'; readonly reported: number } | { readonly kind: 'lost'; readonly reason: string };
+  | { readonly kind: 'wrong_chain'; readonly reported: number }
+  | { readonly kind: 'lost'; readonly reason: string };
 
 const CHAIN_ID_CALL = 1;
 const SUBSCRIBE_CALL = 2;

@@ -76,7 +76,8 @@ class RecoveredDto {
 
 class LeftFreeDto {
   @nonce('A nonce that the chain left free, although it put a transaction with it into a block') nonce!:
-    number | string;
+    | number
+    | string;
   @ApiProperty({
     type: String,
     nullable: true,

@@ -13,7 +13,8 @@ class NextDto {
 
 class QueueDto {
   @ApiProperty({ type: Number, nullable: true, example: 3, description: 'Null beyond 10,000' }) position!:
-    number | null;
+    | number
+    | null;
   @ApiProperty({
     example: 2,
     description: 'Transactions of its signer that come before it; at most 10,000 are counted',
@@ -132,7 +133,8 @@ export class ExplanationDto {
   @ApiProperty({ example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8c' }) txId!: string;
   @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'IN_MEMPOOL' }) state!: string;
   @ApiProperty({ enum: TX_SUB_STATES, enumName: 'TxSubState', nullable: true, example: 'STALE' }) subState!:
-    string | null;
+    | string
+    | null;
   @ApiProperty({
     example:
       'The transaction was sent more than once and is not mined: transaction 019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b with the lower nonce 7 must be mined first.',

@@ -56,7 +56,8 @@ export class AuthorizationViewDto {
 
 export class TxPayloadDto {
   @ApiProperty({ type: String, nullable: true, example: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8' }) to!:
-    string | null;
+    | string
+    | null;
   @ApiProperty({ example: '1000000000000000' }) value!: string;
   @ApiProperty({ example: '0x' }) data!: string;
   @ApiProperty({ type: String, nullable: true, example: null }) gasLimit!: string | null;
@@ -73,7 +74,8 @@ export class ReceiptDto {
   @ApiProperty({ example: HASH }) blockHash!: string;
   @ApiProperty({ type: Number, nullable: true, example: 0, description: NOT_TOLD }) transactionIndex!: number | null;
   @ApiProperty({ enum: ['success', 'reverted'], enumName: 'ReceiptStatus', example: 'success' }) status!:
-    'success' | 'reverted';
+    | 'success'
+    | 'reverted';
   @ApiProperty({ type: String, nullable: true, example: '21000', description: NOT_TOLD }) gasUsed!: string | null;
   @ApiProperty({ type: String, nullable: true, example: '1000000007', description: NOT_TOLD })
   effectiveGasPrice!: string | null;
@@ -194,7 +196,8 @@ export class AttemptDto {
   @ApiProperty({ type: String, nullable: true, example: null, description: 'Of type 3' })
   maxFeePerBlobGas!: string | null;
   @ApiProperty({ enum: NODE_ERROR_CLASSES, enumName: 'NodeErrorClass', nullable: true, example: null }) errorClass!:
-    string | null;
+    | string
+    | null;
   @ApiProperty({ type: String, nullable: true, example: null }) lastError!: string | null;
   @ApiProperty({ example: TIME }) createdAt!: string;
   @ApiProperty({ type: String, nullable: true, example: TIME }) lastSentAt!: string | null;
@@ -210,7 +213,8 @@ export class HistoryEntryDto {
   @ApiProperty({ example: TIME }) time!: string;
   @ApiProperty({ example: 'mined' }) reason!: string;
   @ApiProperty({ enum: TX_STATES, enumName: 'TxState', nullable: true, example: 'IN_MEMPOOL' }) fromState!:
-    string | null;
+    | string
+    | null;
   @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'MINED' }) toState!: string;
   @ApiProperty({ example: 'pod-1-3f9a1c' }) nodeId!: string;
   @ApiProperty({
