@@ -83,6 +83,25 @@ it('what is to be in the same commit is written with new bytes, and not without'
   expect([written, writes.operations]).toEqual([[0], ['bump', 'bump']]);
 });
 
+describe('a price that was signed before', () => {
+  const again = (): PricedBump => ({ tx: aTx({ txId: 'tx' }), force: false, stored: anAttempt({ txHash: aHash(55) }) });
+
+  it('is sent again, and nothing is written nor counted', async () => {
+    expect(await execute(again())).toEqual(new Map([['tx', 'bumped']]));
+    expect(sent.map(({ attempt }) => attempt.txHash)).toEqual([aHash(55)]);
+    expect([writes.written, metrics.counted('resubmit_total'), log.lines]).toEqual([[], {}, []]);
+  });
+
+  it('is enough for a client that asked for a bump: what is to be written with it is written', async () => {
+    const written: string[][] = [];
+    const inSameCommit = async (_fence: unknown, ids: readonly string[]) => void written.push([...ids]);
+    priced = [again()];
+    await bump.execute(CHAIN, [LEASE], priced, { quote: await CHAIN.feeQuote(), inSameCommit });
+    expect([written, writes.inserted, writes.txs]).toEqual([[['tx']], [], []]);
+    expect(sent).toHaveLength(1);
+  });
+});
+
 describe('a bump', () => {
   it('is committed before it is sent', async () => {
     await execute(toSign('tx'));

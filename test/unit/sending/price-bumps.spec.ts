@@ -73,7 +73,8 @@ async function priced(
 
 async function feesOf(...args: Parameters<typeof priced>): Promise<unknown> {
   const bump = await priced(...args);
-  return bump && ('draft' in bump ? bump.draft.fees : bump.result);
+  if (!bump || 'stored' in bump) return bump;
+  return 'draft' in bump ? bump.draft.fees : bump.result;
 }
 
 /** The fees after 8 and 1 gwei, and after 16 and 2. */
@@ -97,6 +98,28 @@ describe('the draft of a bump', () => {
     const cancel = await priced([{}, { kind: 'cancel', gasLimit: 22_000n }], CLOSING);
     expect(cancel).toMatchObject({ draft: { ...noOp, kind: 'cancel' } });
     expect(read).toEqual([]);
+  });
+});
+
+describe('a bump that nodes refused', () => {
+  const refused: Partial<Attempt> = { status: 'REJECTED', errorClass: 'insufficient_funds', gasLimit: 30_000n };
+
+  it('for want of funds is the same again, as it is stored, while the price is the same', async () => {
+    const [out, bumped] = [{}, { ...refused, txHash: aHash(2), ...(ONCE && { fees: ONCE }) }];
+    expect(await priced([out, bumped])).toMatchObject({ stored: { txHash: aHash(2) } });
+    expect(await priced([out, bumped], {}, { force: true })).toMatchObject({ stored: { txHash: aHash(2) } });
+  });
+
+  it.each<[string, Partial<Attempt>]>([
+    ['other fees', { fees: fees(18n, 2n) }],
+    ['other gas', { gasLimit: 31_000n }],
+    ['another type', { type: 0 }],
+    ['another kind', { kind: 'cancel' }],
+    ['another tx', { txId: 'other' }],
+  ])('is not the same with %s', async (_words, other) => {
+    expect(await priced([{ ...refused, ...(ONCE && { fees: ONCE }), ...other }, {}])).toMatchObject({
+      draft: { fees: ONCE },
+    });
   });
 });
 

@@ -22,7 +22,8 @@ export interface OnRequest {
 }
 
 /**
- * Signs the payload or no-op of txs that are in a pool again, at a higher price and with the same nonce, commits the bytes, and sends them.
+ * Signs the payload or no-op of txs that are in a pool again, at a higher price and with the same nonce, commits the bytes, and sends them. What
+ * was signed at this price before is sent again.
  * All attempts stay watched: each of them may be mined, and only one can be (docs/invariants.md, I8).
  */
 @Injectable()
@@ -47,33 +48,38 @@ export class BumpAttempts {
     const priced = await this.prices.execute(asked?.quote ?? (await chain.feeQuote()), leases, wanted);
     const refused = priced.flatMap((bump) => ('result' in bump ? [bump] : []));
     const signed = await this.sign(priced);
+    const again = priced.flatMap((bump): Sending[] =>
+      'stored' in bump ? [{ tx: bump.tx, attempt: bump.stored }] : [],
+    );
     const noted = refused.flatMap((bump) => marked(bump, bump.result) ?? []);
-    await this.store(leases, signed, noted, asked);
+    await this.store(leases, signed, again, noted, asked);
     this.report(signed, noted);
-    await this.broadcast.execute(chain, leases, signed);
+    await this.broadcast.execute(chain, leases, [...signed, ...again]);
     return new Map<string, BumpResult>([
       ...refused.map(({ tx, result }) => [tx.id, result] as const),
-      ...signed.map(({ tx }) => [tx.id, 'bumped'] as const),
+      ...[...signed, ...again].map(({ tx }) => [tx.id, 'bumped'] as const),
     ]);
   }
 
   private async store(
     leases: readonly Lease[],
     signed: readonly Sending[],
+    again: readonly Sending[],
     noted: readonly ManagedTx[],
     asked?: OnRequest,
   ): Promise<void> {
     const txs = [...signed.map(({ tx }) => tx), ...noted];
-    if (txs.length === 0) return;
+    const done = asked ? [...signed, ...again].map(({ tx }) => tx) : [];
+    if (txs.length + done.length === 0) return;
     const covered = leasesFor(
       leases,
-      txs.map(({ signer }) => signer),
+      [...txs, ...done].map(({ signer }) => signer),
     );
     await this.write.underFence(covered, 'bump', async (fence) => {
-      if (asked && signed.length > 0)
+      if (asked && done.length > 0)
         await asked.inSameCommit(
           fence,
-          signed.map(({ tx }) => tx.id),
+          done.map(({ id }) => id),
         );
       return { attempts: { inserted: signed.map(({ attempt }) => attempt) }, txs };
     });

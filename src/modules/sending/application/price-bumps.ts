@@ -15,7 +15,7 @@ import { type BumpResult, isBumpable } from '../domain/bump-decision.js';
 import { atMarket } from '../domain/fee-policy.js';
 import type { AttemptDraft } from './attempt-signer.js';
 import { FeeRules, type SlotToBump } from './fee-rules.js';
-import { bindingFor, refusedAtAnyHigherPrice, refusedForPrice } from '../domain/fee-bump.js';
+import { bindingFor, refusedAtAnyHigherPrice, refusedForPrice, sameFees } from '../domain/fee-bump.js';
 import { asFound } from '../domain/send-verdict.js';
 import { gasLimitOf, noOpDraft, payloadDraft } from './drafts.js';
 import { ReservedFees } from './reserved-fees.js';
@@ -31,9 +31,11 @@ export interface WantedBump {
   readonly balance?: bigint | null;
 }
 
-/** What to sign for a tx, or why nothing. */
+/** What to sign for a tx, or what it has with the same price already, which no pool has; or why nothing. */
 export type PricedBump = WantedBump &
-  ({ readonly draft: AttemptDraft } | { readonly result: Exclude<BumpResult, 'bumped'> });
+  (
+    { readonly draft: AttemptDraft } | { readonly stored: Attempt } | { readonly result: Exclude<BumpResult, 'bumped'> }
+  );
 
 /** Finds the next price of txs that are in a pool, above every attempt of their slots, and drafts the same payload or no-op with it. */
 @Injectable()
@@ -101,8 +103,16 @@ export class PriceBumps {
       request === null
         ? noOpDraft(tx, price.fees, quote.blockNumber, type, gasLimit)
         : payloadDraft({ tx, request }, price.fees, quote.blockNumber, type);
-    return { ...bump, draft };
+    // As after a refusal for want of funds: what a pool has asks for the same next price each time.
+    const stored = ofSlot.find((attempt) => attempt.txId === tx.id && isSame(attempt, draft));
+    return stored ? { ...bump, stored } : { ...bump, draft };
   }
+}
+
+function isSame(attempt: Attempt, { kind, type, gasLimit, fees }: AttemptDraft): boolean {
+  return (
+    attempt.kind === kind && attempt.type === type && attempt.gasLimit === gasLimit && sameFees(attempt.fees, fees)
+  );
 }
 
 /** A client that asks for a bump may pay more than it wanted at first. Until then its own fees are the most that it pays. */
