@@ -165,6 +165,60 @@ describe('a crash between the commit of a bump and its send', () => {
   });
 });
 
+describe('a bump that nodes refused for want of funds', () => {
+  const bumps = async (txId: string): Promise<number> =>
+    (await reasons(txId)).filter((reason) => reason === 'gas_bumped').length;
+  const timesSent = (hash: string | null | undefined): number => lab.chain.sent.filter((tx) => tx.hash === hash).length;
+
+  /** @returns the id of a tx that a pool has, and the hash of its bump */
+  async function unpaid(): Promise<[string, string | null]> {
+    const txId = await lab.sent(1);
+    const [first] = lab.chain.pooled();
+    lab.chain.faults.broadcast = ({ hash }) =>
+      hash === first?.hash ? undefined : refused('insufficient_funds', 'insufficient funds');
+    await emptyBlocks(BUMP_AFTER);
+    await lab.resubmit();
+    const [, bump] = await attempts(txId);
+    expect(bump).toMatchObject({ status: 'REJECTED' });
+    return [txId, bump?.txHash ?? null];
+  }
+
+  it('is sent again at each look, signed once and told once', async () => {
+    const [txId, hash] = await unpaid();
+    const looks = 3;
+    for (let look = 0; look < looks; look += 1) {
+      await emptyBlocks(BUMP_AFTER);
+      await lab.resubmit();
+    }
+    expect([timesSent(hash), await bumps(txId), (await attempts(txId)).length]).toEqual([1 + looks, 1, 2]);
+    delete lab.chain.faults.broadcast;
+    await lab.confirmAll();
+    expect([await lab.states([txId]), lab.minedWith(1).length]).toEqual([['CONFIRMED'], 1]);
+  });
+
+  it('is what a speed-up sends, once told, and again after a crash before the send', async () => {
+    const [txId, hash] = await unpaid();
+    delete lab.chain.faults.broadcast;
+    const broadcast = lab.chain.broadcast.bind(lab.chain);
+    lab.chain.broadcast = () => Promise.reject(new Error('crashed'));
+    await race.speedUp(txId);
+    await lab.node.commands();
+    expect(await race.commandsOf(txId)).toMatchObject([{ status: 'DONE', refusal: null }]);
+    expect((await attempts(txId)).map(({ status }) => status)).toEqual(['ACCEPTED', 'SIGNED']);
+    const { nextResubmitAt, txHash } = await lab.node.tx(txId);
+    expect([Date.parse(String(nextResubmitAt)) - Date.now() < 10_000, txHash]).toEqual([true, hash]);
+    lab.chain.broadcast = broadcast;
+    const next = await takeOver();
+    await next.commands();
+    await lab.resubmit(next);
+    expect(lab.chain.pooled()).toMatchObject([{ hash }]);
+    // The bump of the timer, and the one of the client.
+    expect(await bumps(txId)).toBe(2);
+    await lab.confirmAll(next);
+    expect([await lab.states([txId], next), lab.minedWith(1).length]).toEqual([['CONFIRMED'], 1]);
+  });
+});
+
 describe('what is sent again of a bumped tx', () => {
   it('is the highest price, so that a node that restarted with an empty pool has the best one', async () => {
     const txId = await lab.sent(1);

@@ -84,7 +84,8 @@ it('what is to be in the same commit is written with new bytes, and not without'
 });
 
 describe('a price that was signed before', () => {
-  const again = (): PricedBump => ({ tx: aTx({ txId: 'tx' }), force: false, stored: anAttempt({ txHash: aHash(55) }) });
+  const stored = anAttempt({ txHash: aHash(55), status: 'REJECTED' });
+  const again = (): PricedBump => ({ tx: aTx({ txId: 'tx' }), force: false, stored });
 
   it('is sent again, and nothing is written nor counted', async () => {
     expect(await execute(again())).toEqual(new Map([['tx', 'bumped']]));
@@ -92,13 +93,18 @@ describe('a price that was signed before', () => {
     expect([writes.written, metrics.counted('resubmit_total'), log.lines]).toEqual([[], {}, []]);
   });
 
-  it('is enough for a client that asked for a bump: what is to be written with it is written', async () => {
-    const written: string[][] = [];
-    const inSameCommit = async (_fence: unknown, ids: readonly string[]) => void written.push([...ids]);
+  it('is enough for a client that asked for a bump: it may be out, and is due soon, in the commit of what is to be written with it', async () => {
+    const written: [ids: readonly string[], before: number][] = [];
+    const inSameCommit = async (_fence: unknown, ids: readonly string[]) =>
+      void written.push([ids, writes.written.length]);
     priced = [again()];
     await bump.execute(CHAIN, [LEASE], priced, { quote: await CHAIN.feeQuote(), inSameCommit });
-    expect([written, writes.inserted, writes.txs]).toEqual([[['tx']], [], []]);
-    expect(sent).toHaveLength(1);
+    expect([written, writes.inserted]).toEqual([[[['tx'], 0]], []]);
+    expect(writes.written).toMatchObject([{ operation: 'bump', changes: { attempts: { resent: [stored] } } }]);
+    const [tx] = writes.txs;
+    expect([tx?.progress.txHash, tx?.timers.resubmit]).toEqual([aHash(55), { inMs: 5_000 }]);
+    expect(tx?.pendingEvents()).toMatchObject([{ reason: 'gas_bumped', txHash: aHash(55) }]);
+    expect(sent).toEqual([{ tx, attempt: stored }]);
   });
 });
 

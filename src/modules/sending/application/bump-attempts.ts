@@ -48,11 +48,14 @@ export class BumpAttempts {
     const priced = await this.prices.execute(asked?.quote ?? (await chain.feeQuote()), leases, wanted);
     const refused = priced.flatMap((bump) => ('result' in bump ? [bump] : []));
     const signed = await this.sign(priced);
-    const again = priced.flatMap((bump): Sending[] =>
-      'stored' in bump ? [{ tx: bump.tx, attempt: bump.stored }] : [],
-    );
+    // A timer sends it at each look, which is told no more. For a client it is a bump like any other.
+    const again = priced.flatMap((bump): Sending[] => {
+      if (!('stored' in bump)) return [];
+      const { tx, stored: attempt } = bump;
+      return [{ tx: asked ? withBump(tx, attempt) : tx, attempt }];
+    });
     const noted = refused.flatMap((bump) => marked(bump, bump.result) ?? []);
-    await this.store(leases, signed, again, noted, asked);
+    await this.store(leases, signed, asked ? again : [], noted, asked);
     this.report(signed, noted);
     await this.broadcast.execute(chain, leases, [...signed, ...again]);
     return new Map<string, BumpResult>([
@@ -68,20 +71,21 @@ export class BumpAttempts {
     noted: readonly ManagedTx[],
     asked?: OnRequest,
   ): Promise<void> {
-    const txs = [...signed.map(({ tx }) => tx), ...noted];
-    const done = asked ? [...signed, ...again].map(({ tx }) => tx) : [];
-    if (txs.length + done.length === 0) return;
+    const bumped = [...signed, ...again].map(({ tx }) => tx);
+    const txs = [...bumped, ...noted];
+    if (txs.length === 0) return;
     const covered = leasesFor(
       leases,
-      [...txs, ...done].map(({ signer }) => signer),
+      txs.map(({ signer }) => signer),
     );
+    const [inserted, resent] = [signed.map(({ attempt }) => attempt), again.map(({ attempt }) => attempt)];
     await this.write.underFence(covered, 'bump', async (fence) => {
-      if (asked && done.length > 0)
+      if (asked && bumped.length > 0)
         await asked.inSameCommit(
           fence,
-          done.map(({ id }) => id),
+          bumped.map(({ id }) => id),
         );
-      return { attempts: { inserted: signed.map(({ attempt }) => attempt) }, txs };
+      return { attempts: { inserted, resent }, txs };
     });
   }
 

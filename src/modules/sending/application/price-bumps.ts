@@ -34,7 +34,9 @@ export interface WantedBump {
 /** What to sign for a tx, or what it has with the same price already, which no pool has; or why nothing. */
 export type PricedBump = WantedBump &
   (
-    { readonly draft: AttemptDraft } | { readonly stored: Attempt } | { readonly result: Exclude<BumpResult, 'bumped'> }
+    | { readonly draft: AttemptDraft }
+    | { readonly stored: Attempt }
+    | { readonly result: Exclude<BumpResult, 'bumped'> }
   );
 
 /** Finds the next price of txs that are in a pool, above every attempt of their slots, and drafts the same payload or no-op with it. */
