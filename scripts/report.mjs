@@ -9,11 +9,11 @@ const VARIABLE = 'TEST_REPORT';
 const SLOWEST = 10;
 
 /**
- * parts: {name, ok, seconds}; files of tests: {file, seconds}; flaky: {file, test, message} of what failed once and passed alone;
- * absent: texts, one for each part that did not run; answers: how many were compared with the OpenAPI document
+ * parts: {name, ok, seconds}; files of tests: {file, seconds}; failures: {file, test, message}; flaky: the same of what failed once and passed
+ * alone; absent: texts, one for each part that did not run; answers: how many were compared with the OpenAPI document
  */
 export function newReport() {
-  return { parts: [], files: [], flaky: [], absent: [], answers: 0, passed: 0, failed: 0 };
+  return { parts: [], files: [], failures: [], flaky: [], absent: [], answers: 0, passed: 0 };
 }
 
 /** The environment of a child whose report goes into this file. */
@@ -25,10 +25,9 @@ export function reportingTo(file) {
 export function addReports(report, file) {
   if (!existsSync(file)) return;
   for (const line of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
-    const { passed, failed, answers, ...lists } = JSON.parse(line);
+    const { passed, answers, ...lists } = JSON.parse(line);
     report.answers += answers;
     report.passed += passed;
-    report.failed += failed;
     for (const [name, items] of Object.entries(lists)) report[name].push(...items);
   }
 }
@@ -40,20 +39,26 @@ export function closeReport(report) {
   else console.log(textOf(report));
 }
 
-function textOf({ parts, files, flaky, absent, answers, passed, failed }) {
+/** What failed comes last: whoever sees no more than the end of a log sees it. */
+function textOf({ parts, files, failures, flaky, absent, answers, passed }) {
   const slowest = [...files].sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
   return [
     ...list('Seconds', parts, ({ name, ok, seconds }) => `${time(seconds)}  ${name}${ok ? '' : ': FAILED'}`),
     ...list('The slowest files', slowest, ({ file, seconds }) => `${time(seconds)}  ${file}`),
-    ...list('Flaky (failed, then passed alone)', flaky, ({ file, test, message }) => `${file}: ${test}\n${message}`),
     ...list('Did not run', absent, (text) => text),
     ...(answers === 0 ? [] : [`\n${answers} answers compared with the OpenAPI document`]),
-    `\n${passed} passed, ${failed} failed`,
+    ...list('Flaky (failed, then passed alone)', flaky, failureText),
+    ...list('Failed', failures, failureText),
+    `\n${passed} passed, ${failures.length} failed`,
   ].join('\n');
 }
 
 function list(title, items, lineOf) {
   return items.length === 0 ? [] : [`\n${title}:`, ...items.map((item) => `  ${lineOf(item)}`)];
+}
+
+function failureText({ file, test, message }) {
+  return `${file}: ${test}\n${message}`;
 }
 
 function time(seconds) {

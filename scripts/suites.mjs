@@ -65,14 +65,14 @@ export async function runSuites(suites, report, node) {
   }
 
   function count() {
-    for (const { name, status, startTime, endTime, assertionResults } of outcomes.values()) {
-      const failures = assertionResults.filter((test) => test.status === 'failed').length;
+    for (const outcome of outcomes.values()) {
+      const { name, status, startTime, endTime, assertionResults } = outcome;
       report.passed += assertionResults.filter((test) => test.status === 'passed').length;
-      // A file that could not even be loaded has no tests to count, and is a failure all the same.
-      report.failed += failures === 0 && status === 'failed' ? 1 : failures;
+      if (status === 'failed') report.failures.push(...failuresOf(outcome));
       report.files.push({ file: relative(ROOT, name), seconds: (endTime - startTime) / 1000 });
     }
-    if (!ok && report.failed === 0) report.failed = 1;
+    if (!ok && report.failures.length === 0)
+      report.failures.push({ file: suites.map(({ name }) => name).join(', '), test: 'no result', message: '' });
   }
 }
 
@@ -85,6 +85,7 @@ function mayLookAgain(name, failed) {
   );
 }
 
+/** A file that could not even be loaded has no tests, and is a failure all the same. */
 function failuresOf({ name, message, assertionResults }) {
   const failed = assertionResults.filter(({ status }) => status === 'failed');
   const file = relative(ROOT, name);
