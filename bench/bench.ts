@@ -15,6 +15,7 @@ import { bareLoopRow } from './rows/bare-loop.js';
 import { costRow } from './rows/cost.js';
 import { crowdRow } from './rows/crowd.js';
 import { defaultInFlightRow } from './rows/default-in-flight.js';
+import { doorsRow } from './rows/doors.js';
 import { endToEndRow } from './rows/end-to-end.js';
 import { growthRow } from './rows/growth.js';
 import { intakeRow } from './rows/intake.js';
@@ -23,7 +24,7 @@ import { neighbourRow } from './rows/neighbour.js';
 import { rpcLatencyRow } from './rows/rpc-latency.js';
 import { tellingRow } from './rows/telling.js';
 
-/** By number; row 2 measures row 1 beside it, and row 11 is for --only. */
+/** By number; row 2 measures row 1 beside it, and rows 11 and 12 are for --only. */
 const ROWS: Readonly<Record<number, Row>> = {
   1: bareLoopRow,
   2: endToEndRow,
@@ -36,6 +37,7 @@ const ROWS: Readonly<Record<number, Row>> = {
   9: tellingRow,
   10: neighbourRow,
   11: crowdRow,
+  12: doorsRow,
 };
 const ALL = [2, 3, 4, 5, 6, 7, 8, 9, 10];
 const QUICK = [2, 3];

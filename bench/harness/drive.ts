@@ -61,8 +61,8 @@ export class Drive {
   }
 
   async post(transactions: number, how: 'single' | 'batch' = 'single'): Promise<Load> {
-    const { urls, addresses } = this.stack;
-    const client = new PostClient(urls, how === 'single' ? CONNECTIONS : BATCH_CONNECTIONS * urls.length);
+    const { urls, addresses, key } = this.stack;
+    const client = new PostClient(urls, how === 'single' ? CONNECTIONS : BATCH_CONNECTIONS * urls.length, key);
     try {
       if (how === 'single') return await client.closedLoop('/api/v1/tx', fromList(this.bodies(transactions)));
       const bodies = batchBodies(addresses, transactions, BATCH_SIZE, this.take(transactions));

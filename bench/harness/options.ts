@@ -12,7 +12,7 @@ export interface Options {
 export const HELP = `npm run bench -- [options]
 
   --quick           rows 1 to 3, fewer repetitions; under 5 minutes
-  --only ROW        one row, 1 to 11 (row 2 measures row 1 too: it is its yardstick)
+  --only ROW        one row, 1 to 12 (row 2 measures row 1 too: it is its yardstick)
   --repetitions N   of each measurement; 3 by default, 1 with --quick
   --scale X         X times as many transactions (and listeners), 0.05 for a try; what it prints is not comparable unless X is 1
   --profile         a CPU profile of every service and the costliest statements of the database, beside the results;
@@ -25,6 +25,7 @@ export const HELP = `npm run bench -- [options]
   4  latency        accepted to broadcast to seen mined, at 10, 100 and 500 tx/s
   5  RPC latency    0, 50 and 100 ms: throughput, calls
   6  growth         1,000,000 finished; 100,000 waiting; 10,000 idle signers (needs Linux)
+  12 doors          what keys and policies cost, with daily amounts and without
   7  cost           statements, commits, WAL, RPC calls and CPU per transaction (needs Linux)
   8  in flight      one signer, with the defaults of execution.maxInFlight and inFlightStart
   9  telling        row 2 while one stream or one webhook is told of every event
@@ -52,7 +53,7 @@ export function readOptions(args: readonly string[]): Options | null {
   return {
     quick,
     profile,
-    only: values.only === undefined ? null : numberIn('--only', values.only, 1, 11, /^\d+$/),
+    only: values.only === undefined ? null : numberIn('--only', values.only, 1, 12, /^\d+$/),
     repetitions: numberIn('--repetitions', values.repetitions ?? (quick ? '1' : '3'), 1, 100, /^\d+$/),
     scale: numberIn('--scale', values.scale, 0.001, 100, /^\d*\.?\d+$/),
   };

@@ -17,6 +17,7 @@ export type BodySource = (n: number) => string | null;
 export type AnswerCheck = (text: string) => void;
 
 const HEADERS = { 'content-type': 'application/json' };
+type Headers = Readonly<Record<string, string>>;
 
 /**
  * Clients that keep their connection and send one request at a time. Written on undici's `dispatch`, because what the
@@ -24,9 +25,11 @@ const HEADERS = { 'content-type': 'application/json' };
  */
 export class PostClient {
   private readonly clients: readonly Client[];
+  private readonly headers: Headers;
 
-  /** Connections are spread evenly over the URLs. */
-  constructor(urls: readonly string[], connections: number) {
+  /** Connections are spread evenly over the URLs. @param key that the requests bring; null: none */
+  constructor(urls: readonly string[], connections: number, key: string | null = null) {
+    this.headers = key === null ? HEADERS : { ...HEADERS, authorization: `Bearer ${key}` };
     this.clients = Array.from({ length: connections }, (_, i) => {
       const url = urls[i % urls.length];
       if (url === undefined) throw new Error('there is no URL to send to');
@@ -40,7 +43,7 @@ export class PostClient {
     return this.run(async (client, latencies) => {
       for (let body = bodies(next++); body !== null; body = bodies(next++)) {
         const sent = performance.now();
-        await post(client, path, body, check);
+        await post(client, path, this.headers, body, check);
         latencies.push(performance.now() - sent);
       }
     });
@@ -58,7 +61,7 @@ export class PostClient {
         const due = start + (n * 1000) / rate;
         const early = due - performance.now();
         if (early > 0) await sleep(early);
-        await post(client, path, body);
+        await post(client, path, this.headers, body);
         latencies.push(performance.now() - due);
       }
     });
@@ -81,7 +84,7 @@ export function fromList(bodies: readonly string[]): BodySource {
   return (n) => bodies[n] ?? null;
 }
 
-function post(client: Client, path: string, body: string, check?: AnswerCheck): Promise<void> {
+function post(client: Client, path: string, headers: Headers, body: string, check?: AnswerCheck): Promise<void> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let status = 0;
@@ -107,6 +110,6 @@ function post(client: Client, path: string, body: string, check?: AnswerCheck): 
         reject(error);
       },
     };
-    client.dispatch({ path, method: 'POST', headers: HEADERS, body }, handler);
+    client.dispatch({ path, method: 'POST', headers, body }, handler);
   });
 }

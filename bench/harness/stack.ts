@@ -1,3 +1,4 @@
+import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { Service } from '../../test/support/service.js';
 import { accounts } from './accounts.js';
 import { atExit } from './at-exit.js';
@@ -12,6 +13,10 @@ export interface StackOptions {
   readonly nodes?: number;
   /** Sections above {@link SERVICE_CONFIG}. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Whether requests need a key. */
+  readonly keys?: boolean;
+  /** Of each signer, as the config has it. */
+  readonly policy?: Readonly<Record<string, unknown>>;
   /** Where the services find the chain, when not there where it is. */
   readonly rpcUrl?: (chainUrl: string) => Promise<string>;
   /** Variables of the services. */
@@ -21,6 +26,8 @@ export interface StackOptions {
 /** A fresh chain, a fresh database, and the built service as processes of their own. */
 export class Stack {
   readonly services: Service[] = [];
+  /** With which requests come; null where they need none. */
+  key: string | null = null;
   private readonly forgets: (() => void)[] = [];
 
   private constructor(
@@ -38,7 +45,8 @@ export class Stack {
     const databaseUrl = await postgres.createDatabase();
     const stack = new Stack(chain, rpcUrl, databaseUrl, await TxLog.open(databaseUrl), postgres, options);
     try {
-      await stack.startServices(options.config);
+      await stack.startServices({ ...options.config, ...(options.keys && { auth: { mode: 'apiKeys' } }) });
+      if (options.keys) stack.key = await stack.service.firstKey();
     } catch (error) {
       await stack.stop();
       throw error;
@@ -81,13 +89,16 @@ export class Stack {
   }
 
   private async startService(config: Readonly<Record<string, unknown>>): Promise<void> {
-    const { signers } = this.options;
+    const { signers, policy } = this.options;
     const service = await Service.start({
       databaseUrl: this.databaseUrl,
       rpcUrl: this.rpcUrl,
       accounts: signers,
       config: { execution: inFlight(signers), ...SERVICE_CONFIG, ...config },
-      chain: SERVICE_CHAIN,
+      chain: {
+        ...SERVICE_CHAIN,
+        ...(policy && { signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: signers, policy }] }),
+      },
       env: this.options.env ?? {},
     });
     this.forgets.push(atExit(() => service.signal('SIGKILL')));
