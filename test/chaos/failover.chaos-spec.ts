@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEV_ACCOUNTS } from '../support/anvil.js';
 import { Cluster, LEASE_MS } from '../support/cluster.js';
@@ -13,15 +13,11 @@ const [SIGNER] = DEV_ACCOUNTS;
 
 let cluster: Cluster;
 
-beforeAll(async () => {
-  cluster = await Cluster.start({ nodes: 2, viaProxies: true });
-  await cluster.create(SIGNER, 'first');
-});
-
-afterAll(() => cluster.stop());
+afterEach(() => cluster.stop());
 
 interface Ending {
   readonly name: string;
+  readonly leaseMs: number;
   readonly end: (owner: ClusterNode) => Promise<void>;
   /** Whether the owner may act until its process is gone, so that the time counts from there. */
   readonly graceful: boolean;
@@ -57,10 +53,13 @@ async function failover(run: number, { name, end, graceful }: Ending): Promise<n
 }
 
 async function measure(ending: Ending): Promise<number[]> {
+  const lease = { duration: `${ending.leaseMs}ms`, renewInterval: '600ms', clockSkewAllowance: '200ms' };
+  cluster = await Cluster.start({ nodes: 2, viaProxies: true, config: { lease } });
+  await cluster.create(SIGNER, 'first');
   const times: number[] = [];
   for (let run = 0; run < RUNS; run += 1) times.push(Math.round(await failover(run, ending)));
   process.stdout.write(
-    `failover after ${ending.name}, lease ${LEASE_MS} ms, ${distribution(times)}; all ${times.join(' ')}\n`,
+    `failover after ${ending.name}, lease ${ending.leaseMs} ms, ${distribution(times)}; all ${times.join(' ')}\n`,
   );
   return times;
 }
@@ -71,6 +70,7 @@ it(
   async () => {
     const times = await measure({
       name: 'kill -9',
+      leaseMs: LEASE_MS,
       graceful: false,
       end: async (owner) => expect(await owner.kill()).toEqual({ code: null, signal: 'SIGKILL' }),
     });
@@ -79,16 +79,19 @@ it(
   TIMEOUT_MS,
 );
 
-/** The owner really ended in good order: its exit code is 0. Counted from its exit, for until then it finishes its own work. */
+/**
+ * The owner really ended in good order: its exit code is 0. Counted from its exit, for until then it finishes its own work. The lease is far
+ * longer than anything waits here, so the next node did not wait for its end, however busy the machine is.
+ */
 it(
-  'after a graceful stop of the owner the next node sends within a second',
+  'after a graceful stop of the owner the next node sends at once, whatever is left of the lease',
   async () => {
-    const times = await measure({
+    await measure({
       name: 'SIGTERM',
+      leaseMs: 30 * 60_000,
       graceful: true,
       end: async (owner) => expect(await owner.stop()).toBe(0),
     });
-    expect(median(times)).toBeLessThan(1_000);
     await cluster.expectExactlyOnce();
   },
   TIMEOUT_MS,
