@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type OnModuleDestroy } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { ConfigModule, type LockstepConfig } from './config/index.js';
 import { AccessModule } from './modules/access/access.module.js';
@@ -20,9 +20,17 @@ import { LoggingModule } from './platform/logging/logging.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { SchedulingModule } from './platform/scheduling/scheduling.module.js';
+import { Tickers } from './platform/scheduling/tickers.js';
 
 @Module({})
-export class AppModule {
+export class AppModule implements OnModuleDestroy {
+  constructor(private readonly tickers: Tickers) {}
+
+  /** The first hook of a shutdown: Nest begins with this module, and waits for each before it goes on to those that it imports. */
+  onModuleDestroy(): void {
+    this.tickers.shutDown();
+  }
+
   static register(config: LockstepConfig): DynamicModule {
     return {
       module: AppModule,

@@ -42,7 +42,10 @@ function closeOnSignal(app: INestApplication, log: Log): void {
     if (closing) return;
     closing = true;
     log.info('shutting down', { signal });
-    setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref();
+    setTimeout(() => {
+      log.error('shutdown failed', { error: `the work in flight did not end in ${SHUTDOWN_TIMEOUT_MS} ms` });
+      process.exit(1);
+    }, SHUTDOWN_TIMEOUT_MS).unref();
     app.close().then(
       () => process.exit(0),
       (error: unknown) => {

@@ -28,8 +28,8 @@ async function aFront(target: string, rules: RpcFront['rules']): Promise<RpcFron
 }
 
 /** One node on an anvil that is there already, by way of these endpoints. */
-async function oneNode(anvil: RunningAnvil, rpcUrls: readonly string[]): Promise<Cluster> {
-  const cluster = await Cluster.start({ nodes: 1, rpcUrl: anvil.url, chain: { rpcUrls } });
+async function oneNode(anvil: RunningAnvil, rpcUrls: readonly string[], chain: object = {}): Promise<Cluster> {
+  const cluster = await Cluster.start({ nodes: 1, rpcUrl: anvil.url, chain: { rpcUrls, ...chain } });
   cleanUps.push(() => cluster.stop());
   return cluster;
 }
@@ -139,3 +139,27 @@ async function expectReadyWith(service: Service, endpoints: readonly object[]): 
     { [`chain-${DEV_CHAIN_ID}`]: { status: 'up', endpoints } },
   ]);
 }
+
+/** Calls would time out after ten minutes, and a shutdown gives up after 25 seconds: nothing of it waited for an answer, however slow this machine is. */
+it('a node whose endpoint hangs ends in good order, releases its leases, and loses nothing', async () => {
+  const anvil = await anAnvil();
+  const wire = await TcpProxy.listen(anvil.url);
+  cleanUps.push(() => wire.stop());
+  const cluster = await oneNode(anvil, [wire.url], { rpcTimeout: '10m' });
+  const signers = DEV_ACCOUNTS.slice(0, 3);
+  await cluster.createMany(signers, 'before', 3);
+  await cluster.allConfirmed();
+
+  wire.set('black-hole');
+  await cluster.createMany(signers, 'stuck', 3);
+  await until('calls are swallowed', async () => wire.counters.swallowed > 0);
+  expect(await cluster.node(0).stop()).toBe(0);
+  for (const signer of signers) {
+    const lease = await cluster.database.lease(signer);
+    expect([signer, lease?.expiresAt]).toEqual([signer, -Infinity]);
+  }
+
+  wire.heal();
+  await cluster.node(0).start();
+  await cluster.expectExactlyOnce();
+});

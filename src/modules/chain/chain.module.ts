@@ -11,6 +11,7 @@ import { RpcHealth } from './domain/endpoint-status.js';
 import { BlockHousekeeping } from './infrastructure/block-housekeeping.js';
 import { ChainProbes } from './infrastructure/chain-probes.js';
 import { ConfiguredChains } from './infrastructure/configured-chains.js';
+import { EndpointGrace } from './infrastructure/endpoint-grace.js';
 import { NewHeads } from './infrastructure/new-heads.js';
 import { PgBlockStore } from './infrastructure/pg-block-store.js';
 
@@ -19,6 +20,7 @@ import { PgBlockStore } from './infrastructure/pg-block-store.js';
     BlockHousekeeping,
     ChainProbes,
     ConfiguredChains,
+    EndpointGrace,
     HeadTracker,
     NewHeads,
     ChainRules,

@@ -20,11 +20,12 @@ class Lookout extends ChainScheduler {
   constructor(
     role: NodeRole,
     readonly log = new RecordingLog(),
+    readonly made = tickersWith(log),
   ) {
     const chains = [FAST, SLOW].map((id) => Object.assign(new ChainConfig(), { id }));
     const config = Object.assign(new LockstepConfig(), { chains });
     config.node.role = role;
-    super({ name: 'look', intervalMs: ({ id }) => (id === FAST ? 1 : HOUR), config, tickers: tickersWith(log) });
+    super({ name: 'look', intervalMs: ({ id }) => (id === FAST ? 1 : HOUR), config, tickers: made });
   }
 
   timesAt(chainId: ChainId): number {
@@ -92,6 +93,16 @@ describe('a scheduler of chains', () => {
 
     lookout.onApplicationBootstrap();
     await nextTurn();
+    expect(lookout.looks).toHaveLength(2);
+  });
+
+  it('runs no more when a shutdown has begun, although nobody has destroyed it yet', async () => {
+    lookout.look = () => held.opened;
+    lookout.onApplicationBootstrap();
+    await until('both chains are looked at', async () => lookout.looks.length === 2);
+    lookout.made.shutDown();
+    held.open();
+    await lookout.onModuleDestroy();
     expect(lookout.looks).toHaveLength(2);
   });
 });

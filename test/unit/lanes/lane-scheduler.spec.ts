@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ChainConfig, LockstepConfig, WorkerConfig } from '../../../src/config/index.js';
 import { Unavailable } from '../../../src/kernel/errors.js';
@@ -80,10 +81,20 @@ describe('the lanes of one worker', () => {
     // Rests of 400, 800 and 1,600 ms; without them the poll of 5 ms would have had dozens.
     expect(performance.now() - began).toBeGreaterThan(700);
   });
+
+  it('begin no step when a shutdown has begun, whoever rings for them', async () => {
+    const tickers = tickersWith(new RecordingLog());
+    const ending = schedulerOf(step, tickers);
+    tickers.shutDown();
+    ending.wake(SIGNERS);
+    await nextTurn();
+    expect(step.steps).toEqual([]);
+    await ending.onModuleDestroy();
+  });
 });
 
 /** One worker, and polling that finds work for every signer. */
-function schedulerOf(step: FakeStep): LaneScheduler {
+function schedulerOf(step: FakeStep, tickers = tickersWith(new RecordingLog())): LaneScheduler {
   const worker = Object.assign(new WorkerConfig(), { concurrency: 1, pollInterval: 5 });
   const chain = Object.assign(new ChainConfig(), { id: DEV_CHAIN });
   const config = Object.assign(new LockstepConfig(), { chains: [chain], worker });
@@ -100,6 +111,6 @@ function schedulerOf(step: FakeStep): LaneScheduler {
     new SystemClock(),
     new RecordingLog(),
     config,
-    tickersWith(new RecordingLog()),
+    tickers,
   );
 }

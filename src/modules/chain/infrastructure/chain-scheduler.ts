@@ -29,6 +29,7 @@ export abstract class ChainScheduler implements OnApplicationBootstrap, OnModule
         return [chain.id, tickers.create({ name: `${name}-${chain.id}`, intervalMs: intervalMs(chain), run })];
       }),
     );
+    tickers.onShutdown(() => this.stop());
   }
 
   onApplicationBootstrap(): void {
@@ -36,6 +37,11 @@ export abstract class ChainScheduler implements OnApplicationBootstrap, OnModule
   }
 
   async onModuleDestroy(): Promise<void> {
+    await this.stop();
+  }
+
+  /** Begins nothing new from now on. Resolves when the runs in flight have ended. */
+  protected async stop(): Promise<void> {
     await Promise.all([...this.tickers.values()].map((ticker) => ticker.stop()));
   }
 

@@ -51,9 +51,9 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     super.onApplicationBootstrap();
   }
 
-  override async onModuleDestroy(): Promise<void> {
+  protected override async stop(): Promise<void> {
     this.stopped = true;
-    await super.onModuleDestroy();
+    await super.stop();
   }
 
   /** Runs after every ticker has stopped. The leases are released only when the work in flight has ended. */
