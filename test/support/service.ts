@@ -64,6 +64,9 @@ const CONFINED = [
 /** Of the build that the tests run: every answer is compared with it. */
 let document: ApiDocument | null = null;
 
+/** A node derives its keys first: 10,000 of them take a busy machine more than a minute. */
+const START_MS = 150_000;
+
 /** The built service as a process of its own, as it runs in production. Needs `npm run build` before, which `npm test` does. */
 export class Service {
   readonly log: string[] = [];
@@ -109,10 +112,11 @@ export class Service {
     });
     const service = new Service(`http://127.0.0.1:${port}`, child, directory);
     try {
-      await until('the service is ready', async () => {
+      const isReady = async (): Promise<boolean> => {
         if (!service.running) throw new Error(`the service ended: ${service.log.join('')}`);
         return (await service.get('/health/ready').catch(() => null))?.status === 200;
-      });
+      };
+      await until('the service is ready', isReady, START_MS);
       document ??= new ApiDocument((await service.get<OpenApi>('/docs-json')).body);
     } catch (error) {
       // Nobody else knows of it yet, so nobody else would end it.
