@@ -163,7 +163,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     name: 'one endpoint that speaks for all about a nonce',
     wire: { ...REAL_WIRE, Pool: OneWitness },
     focus: 'nonces without us',
-    from: 162,
+    from: 225,
     shows: /^(I8: payload|rule 23)/,
   },
   {
@@ -171,14 +171,14 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
     sabotage: [[Finalizer, { provide: Finalizer, useClass: DepthAsTold }]],
     focus: 'ahead',
-    from: 51,
+    from: 66,
     shows: /^I9: .* too early/,
   },
   {
     name: 'a cursor raised by one transaction count',
     sabotage: [[AlignNonces, { provide: AlignNonces, useClass: OneCount }]],
     focus: 'counts',
-    from: 64,
+    from: 105,
     shows: /^I13: the cursor/,
   },
   {

@@ -204,7 +204,7 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a payload that fails for want of funds',
-    from: 2,
+    from: 50,
     sabotage: [[ClassifySends, { provide: ClassifySends, useClass: StingyJudge }]],
     shows: /^I13: .*not every node would refuse it/,
   },
