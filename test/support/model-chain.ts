@@ -54,7 +54,10 @@ export interface Faults {
   /** Called for each transaction sent; `deliver` says whether the node takes it all the same. */
   broadcast?: (tx: ModelTx) => { readonly outcome: BroadcastOutcome; readonly deliver: boolean } | undefined;
   estimate?: (call: Call) => GasEstimate | undefined;
+  /** By hash; where it is `none`, the receipts of its block lack it, too. */
   receipt?: (hash: Hash) => ReceiptLookup | undefined;
+  /** No receipt is known by its hash; the receipts of blocks have them all. */
+  lostIndex?: boolean;
   status?: (tx: ModelTx) => Receipt['status'] | undefined;
 }
 
@@ -231,6 +234,7 @@ export class ModelChain implements ChainConnector {
     const found = new Map(this.allReceipts().map((receipt) => [receipt.txHash, receipt]));
     return hashes.map((hash) => {
       const receipt = found.get(hash);
+      if (this.faults.lostIndex) return { kind: 'none' };
       return this.faults.receipt?.(hash) ?? (receipt ? { kind: 'found', receipt } : { kind: 'none' });
     });
   }
@@ -238,7 +242,9 @@ export class ModelChain implements ChainConnector {
   async blockReceipts({ hash }: Pick<BlockToProve, 'hash'>): Promise<BlockReceipts | null> {
     assertOutsideTransaction('blockReceipts');
     const block = this.chain.find((candidate) => candidate.hash === hash);
-    return block ? { receipts: this.receiptsIn(block), proven: this.provesReceipts } : null;
+    if (!block) return null;
+    const receipts = this.receiptsIn(block).filter(({ txHash }) => this.faults.receipt?.(txHash)?.kind !== 'none');
+    return { receipts, proven: this.provesReceipts };
   }
 
   async transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {

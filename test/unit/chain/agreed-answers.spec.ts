@@ -18,6 +18,8 @@ interface View {
   readonly estimate?: FakeAnswer;
   /** What it says of every transaction; null: not mined. */
   readonly status?: '0x0' | '0x1' | null;
+  /** What the receipts of each block say of it; null: no block lists it. */
+  readonly listed?: '0x0' | '0x1' | null;
   readonly chainId?: number;
 }
 
@@ -30,12 +32,19 @@ const RECEIPT = {
 };
 
 /** A node with a view of its own. */
-function node({ head = 100, count = 5, fork = 0, estimate = { result: '0x5208' }, status = '0x1' }: View) {
+function node(view: View) {
+  const { head = 100, count = 5, fork = 0, estimate = { result: '0x5208' }, status = '0x1', listed = null } = view;
   return ({ method, params }: RpcCall): FakeAnswer => {
     if (method === 'eth_getTransactionCount') return { result: hex(count) };
     if (method === 'eth_estimateGas') return estimate;
     if (method === 'eth_getTransactionReceipt')
       return { result: status && { ...RECEIPT, transactionHash: params[0], blockHash: hashOf(98, fork), status } };
+    if (method === 'eth_getBlockReceipts')
+      return {
+        result: listed
+          ? [{ ...RECEIPT, transactionHash: hashOf(4711), blockHash: hashOf(98, fork), status: listed }]
+          : [],
+      };
     const number = params[0] === 'latest' ? head : Number(params[0]);
     if (number > head) return { result: null };
     return { result: { number: hex(number), hash: hashOf(number, fork), parentHash: hashOf(0), timestamp: '0x1' } };
@@ -174,8 +183,9 @@ describe('what rests on more than one endpoint', () => {
 
   describe('a receipt', () => {
     const TX = parseHash(hashOf(4711));
+    const PLACED = { txHash: TX, blockHash: parseHash(hashOf(98)), blockNumber: 98 };
     const told = async (...views: View[]) => {
-      const [answer] = await (await start(...views)).agreedReceipts([{ txHash: TX, blockHash: parseHash(hashOf(98)) }]);
+      const [answer] = await (await start(...views)).agreedReceipts([PLACED]);
       return answer?.kind === 'found' ? answer.receipt.status : answer?.kind;
     };
 
@@ -185,6 +195,36 @@ describe('what rests on more than one endpoint', () => {
 
     it('is told to be none when the endpoints agree on that', async () => {
       expect(await told({ status: null }, { status: null })).toBe('none');
+    });
+
+    const WITHOUT: View = { status: null };
+    const UNINDEXED: View = { status: null, listed: '0x1' };
+    const REVERTED: View = { status: null, listed: '0x0' };
+
+    it.each<[string, View[], string]>([
+      ['success: both', [UNINDEXED, UNINDEXED], 'success'],
+      ['success: the other has it by hash', [{}, UNINDEXED], 'success'],
+      ['reverted: both', [REVERTED, REVERTED], 'reverted'],
+      ['not known: the other does not have it', [UNINDEXED, WITHOUT], 'unavailable'],
+      ['not known: the other contradicts', [UNINDEXED, { status: '0x0' }], 'unavailable'],
+      ['none: two of three do not have it', [UNINDEXED, WITHOUT, WITHOUT], 'none'],
+    ])('is that of its block for an endpoint that has none by hash: %s', async (_words, views, expected) => {
+      expect(await told(...views)).toBe(expected);
+    });
+
+    it('is none where the height has another block now, that of its block included', async () => {
+      const elsewhere: View = { status: null, listed: '0x1', fork: 1 };
+      expect(await told(elsewhere, elsewhere)).toBe('none');
+    });
+
+    it('is not known while an endpoint that has none by hash cannot tell those of its block now', async () => {
+      const chain = await start({ status: null }, { status: null });
+      for (const server of servers)
+        server.answer = (call) =>
+          call.method === 'eth_getBlockReceipts'
+            ? { error: { code: -32005, message: 'rate limit exceeded' } }
+            : node({ status: null })(call);
+      expect(await chain.agreedReceipts([PLACED])).toMatchObject([{ kind: 'unavailable' }]);
     });
 
     it('is not known while two endpoints tell different ones', async () => {
@@ -207,8 +247,7 @@ describe('what rests on more than one endpoint', () => {
       const chain = await start({}, {});
       const [, broken] = servers;
       if (broken) broken.answer = () => NO_STATE;
-      const placed = { txHash: TX, blockHash: parseHash(hashOf(98)) };
-      expect(await chain.agreedReceipts([placed])).toMatchObject([{ kind: 'found' }]);
+      expect(await chain.agreedReceipts([PLACED])).toMatchObject([{ kind: 'found' }]);
     });
 
     it('is what two of three tell: one that lies alone fails no payload', async () => {

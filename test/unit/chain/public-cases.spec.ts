@@ -44,7 +44,7 @@ const PRICED = {
 };
 /** For a chain whose base fee is 0. */
 const FREE_BASE = { eth_feeHistory: fees(0, NO_TIPS), eth_getBlockByNumber: block({ baseFeePerGas: '0x0' }) };
-const PLACED = { txHash: TX, blockHash: BLOCK };
+const PLACED = { txHash: TX, blockHash: BLOCK, blockNumber: 1 };
 const TO_PROVE = { hash: BLOCK, receiptsRoot: null, transactionHashes: [TX] };
 
 const receipt = async (chain: Connector): Promise<unknown> => (await chain.receipts([TX]))[0];

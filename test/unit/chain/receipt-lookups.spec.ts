@@ -27,7 +27,7 @@ describe('receipts', () => {
 
   describe('that the only endpoint is asked for again', () => {
     const kindsOf = async (...placed: (readonly [typeof TX, typeof BLOCK])[]) => {
-      const known = placed.map(([txHash, blockHash]) => ({ txHash, blockHash }));
+      const known = placed.map(([txHash, blockHash]) => ({ txHash, blockHash, blockNumber: 1 }));
       const answers = await fixture.connector.agreedReceipts(known);
       return answers.map((answer) => (answer.kind === 'found' ? answer.receipt.txHash : answer.kind));
     };
@@ -143,14 +143,14 @@ describe('receipts', () => {
         { kind: 'unclear', message: expect.stringContaining('eth_getBlockReceipts') },
         { kind: 'found', receipt: { txHash: SECOND } },
       ]);
-      const placed = [TX, SECOND].map((txHash) => ({ txHash, blockHash: BLOCK }));
+      const placed = [TX, SECOND].map((txHash) => ({ txHash, blockHash: BLOCK, blockNumber: 5 }));
       expect(await fixture.connector.agreedReceipts(placed)).toMatchObject([{ kind: 'unclear' }, { kind: 'found' }]);
     });
 
     it('are no contradiction where it failed in one block and is executed in a later one', async () => {
       const failedFirst = { ...executed, status: '0x0' };
       answers([failedFirst, receiptAnswer(SECOND)], receiptAnswer(TX, OTHER_BLOCK));
-      const placed = [TX, SECOND].map((txHash) => ({ txHash, blockHash: BLOCK }));
+      const placed = [TX, SECOND].map((txHash) => ({ txHash, blockHash: BLOCK, blockNumber: 5 }));
       expect(await fixture.connector.agreedReceipts(placed)).toMatchObject([
         { kind: 'found', receipt: { blockHash: OTHER_BLOCK, status: 'success' } },
         { kind: 'found', receipt: { txHash: SECOND } },
@@ -166,6 +166,38 @@ describe('receipts', () => {
       expect(await fixture.connector.receipts([TX])).toMatchObject([
         { kind: 'found', receipt: { status: 'reverted' } },
       ]);
+    });
+  });
+
+  describe('of a transaction that its node does not know by hash', () => {
+    const PLACED = { txHash: TX, blockHash: BLOCK, blockNumber: 5 };
+    const again = async (whole: FakeAnswer) => {
+      node.answer = ({ method }) => (method === WHOLE ? whole : { result: null });
+      return (await fixture.connector.agreedReceipts([PLACED]))[0];
+    };
+
+    it('are those of the block that is at its height now', async () => {
+      expect(await again({ result: [receiptAnswer(SECOND), receiptAnswer(TX)] })).toMatchObject({
+        kind: 'found',
+        receipt: { txHash: TX, status: 'success' },
+      });
+      expect(paramsOf(WHOLE)).toEqual([['0x5']]);
+    });
+
+    it.each<[string, FakeAnswer, string]>([
+      ['none: another block is at its height', { result: [receiptAnswer(TX, OTHER_BLOCK)] }, 'none'],
+      ['none: the block does not have it', { result: [receiptAnswer(SECOND)] }, 'none'],
+      ['none: there is no such block', { result: null }, 'none'],
+      ['none: the node has no receipts of blocks', { error: { code: -32601, message: 'method not found' } }, 'none'],
+      ['not known: the node is busy', { error: { code: -32005, message: 'rate limit exceeded' } }, 'unavailable'],
+      ['unclear: no list', { result: { receipts: [] } }, 'unclear'],
+      [
+        'unclear: it succeeded and reverted in one block',
+        { result: [receiptAnswer(TX), { ...receiptAnswer(TX), status: '0x0' }] },
+        'unclear',
+      ],
+    ])('are %s', async (_words, whole, kind) => {
+      expect(await again(whole)).toMatchObject({ kind });
     });
   });
 

@@ -39,6 +39,23 @@ async function asked(of: readonly Receipt[]): Promise<{ blocks: number; hashes: 
   return answer;
 }
 
+describe('the receipt of a lone transaction', () => {
+  it('is that of its block where the node has none by hash', async () => {
+    chain.faults.lostIndex = true;
+    const found = await receipts.ofBlock(chain, block, [hashes[0]]);
+    expect([...found.keys()]).toContain(hashes[0]);
+  });
+
+  it('costs no block where the node has it by hash, or does not answer', async () => {
+    const blocks = jest.spyOn(chain, 'blockReceipts');
+    await receipts.ofBlock(chain, block, [hashes[0]]);
+    chain.faults.receipt = () => ({ kind: 'unavailable', message: 'busy' });
+    expect(await receipts.ofBlock(chain, block, [hashes[0]])).toEqual(new Map());
+    expect(blocks).not.toHaveBeenCalled();
+    jest.restoreAllMocks();
+  });
+});
+
 describe('VerifiedReceipts.verify', () => {
   it('asks for no receipt that the receipts root of its block has proven', async () => {
     chain.provesReceipts = true;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainId, SignerId } from '../../../src/kernel/signer-id.js';
 import type { Hash } from '../../../src/kernel/hex.js';
-import type { Receipt, ReceiptLookup } from '../../../src/modules/chain/index.js';
+import type { BlockRef, Receipt, ReceiptLookup } from '../../../src/modules/chain/index.js';
 import {
   CheckReceipts,
   type DueTx,
@@ -39,6 +39,10 @@ let unclear: (string | null | undefined)[];
 let withReceipt: string[];
 let isAway: boolean;
 let doubts: TxInDoubt[];
+/** The block that lists an attempt without a receipt by hash, and the receipts of all its transactions. */
+let ownBlock: BlockRef | null;
+let inBlock: Receipt[];
+let blocksRead: unknown[];
 let check: CheckReceipts;
 let metrics: FakeMetrics;
 
@@ -48,6 +52,7 @@ beforeEach(() => {
   answer = () => ({ kind: 'none' });
   [questions, recorded, postponed, doubts] = [[], [], [], []];
   [withReceipt, isAway] = [[], false];
+  [ownBlock, inBlock, blocksRead] = [null, [], []];
   metrics = new FakeMetrics();
   check = new CheckReceipts(
     { heldOn: () => held.map((signer) => ({ signer })) } as unknown as LeaseManager,
@@ -68,6 +73,7 @@ beforeEach(() => {
         questions.push(some.length);
         return new Map(some.flatMap(({ txHash }) => (answer(txHash) ? [[txHash, answer(txHash)]] : [])));
       },
+      inBlock: async (_chain: ChainId, block: unknown) => (blocksRead.push(block), inBlock),
     } as unknown as LookUpReceipts,
     {
       execute: async (_chain: ChainId, mined: readonly MinedAttempt[]) => {
@@ -88,6 +94,7 @@ beforeEach(() => {
     } as unknown as PostponeReceiptChecks,
     {
       execute: async (_chain: ChainId, items: readonly TxInDoubt[]) => void doubts.push(...items),
+      ownBlock: () => ownBlock,
     } as unknown as ReassignNonces,
     metrics,
   );
@@ -215,5 +222,31 @@ describe('txs whose receipts are due', () => {
       { signer: BOB, nonce: 9n },
       { signer: BOB, nonce: 10n },
     ]);
+  });
+});
+
+describe('an attempt that a block lists, and that no endpoint knows by its hash', () => {
+  const BLOCK: BlockRef = { number: 7, hash: aHash(7) };
+
+  it('is recorded by the receipts of its block, which is read once', async () => {
+    due.push(aDue('tx-2', 'NONCE_SYNC', [anAttempt({ txId: 'tx-2', nonce: 1n, txHash: aHash(3) })]));
+    [ownBlock, inBlock] = [BLOCK, [2, 3, 9].map((n) => aReceipt({ txHash: aHash(n) }))];
+    await look();
+    expect(blocksRead).toEqual([BLOCK]);
+    expect(recorded.map(({ txHash }) => txHash)).toEqual([aHash(2), aHash(3)]);
+    expect(doubts).toHaveLength(2);
+  });
+
+  it('is told to wait for its receipt', async () => {
+    ownBlock = BLOCK;
+    await look();
+    expect([recorded, unclear]).toEqual([[], ['block 7 has the transaction, and no endpoint tells its receipt']]);
+  });
+
+  it('is looked for only while its nonce is in doubt', async () => {
+    due = [aDue(TX, null, ATTEMPTS)];
+    ownBlock = BLOCK;
+    await look();
+    expect([blocksRead, unclear]).toEqual([[], [null]]);
   });
 });

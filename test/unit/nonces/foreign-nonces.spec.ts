@@ -13,7 +13,7 @@ import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const REQUIRED = 2;
 const STALE_MS = 60_000;
-const SLOT: SlotInDoubt = { slot: { signer: aSigner(), nonce: 7n }, hashes: [aHash(1)] };
+const SLOT: SlotInDoubt = { slot: { signer: aSigner(), nonce: 7n }, hashes: [aHash(1)], sentAt: 1 };
 const FOREIGN = aHash(0xf0);
 
 let clock: FakeClock;
@@ -22,6 +22,8 @@ let fate: NonceUse;
 let head: number;
 /** The questions of each call. */
 let asked: unknown[][];
+/** The block that lists ours; null when none does. */
+let listedIn: number | null;
 /** Where it is not the block with the number of its height; null where the endpoints do not agree. */
 let other: Map<number, Hash | null>;
 
@@ -35,6 +37,17 @@ beforeEach(() => {
   const config = Object.assign(new ConfirmationsConfig(), { staleReceiptTimeout: STALE_MS });
   const chain = fakeOf(EthersChainConnector, {
     chainId: DEV_CHAIN,
+    blocks: async (numbers) =>
+      numbers.map((number) => ({
+        ...{
+          ...block(number),
+          parentHash: aHash(Math.max(0, number - 1)),
+          timestamp: 0,
+          baseFeePerGas: null,
+          receiptsRoot: null,
+        },
+        transactionHashes: number === listedIn ? SLOT.hashes : [],
+      })),
     nonceUses: async (questions) => (asked.push([...questions]), [fate]),
     head: async () => ({ ...block(head), parentHash: aHash(0), timestamp: 0, baseFeePerGas: null, receiptsRoot: null }),
     agreedBlocks: async (numbers) =>
@@ -47,6 +60,7 @@ beforeEach(() => {
   taken = new ForeignNonces(chains, finality as FinalityRule, config, clock);
   asked = [];
   other = new Map();
+  listedIn = null;
   fate = { kind: 'open' };
   head = 0;
 });
@@ -175,6 +189,29 @@ describe('a nonce that something used which nobody can name', () => {
 });
 
 describe('a nonce that a block has one of ours for', () => {
+  it('is ours where no endpoint knows it by its hash, nor names who used the nonce', async () => {
+    clock.advance(STALE_MS);
+    listedIn = 7;
+    usedIn(block(10), null);
+    expect(taken.ownBlock(SLOT.slot)).toBeNull();
+    await look(50);
+    clock.advance(STALE_MS);
+    expect(await look(50)).toBeUndefined();
+    expect(taken.ownBlock(SLOT.slot)).toEqual(block(7));
+    expect(await look(50)).toBeUndefined();
+    [listedIn] = [null];
+    other.set(7, aHash(0xbad));
+    expect(await look(51)).toBeNull();
+    expect(taken.ownBlock(SLOT.slot)).toBeNull();
+  });
+
+  it('is not searched for where the chain names another transaction that used the nonce', async () => {
+    listedIn = 7;
+    usedIn(block(10));
+    await look(50);
+    expect(await look(50)).toBe(FOREIGN);
+  });
+
   it('is not taken while that block is on the chain, whatever is said later', async () => {
     fate = { kind: 'ours', block: block(10) };
     await look(50);

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { NonceUser } from '../../../src/modules/chain/index.js';
 import type { AdoptSent, Findings } from '../../../src/modules/lost-commits/index.js';
 import type { ForeignNonces } from '../../../src/modules/nonces/index.js';
+import type { SlotInDoubt } from '../../../src/modules/nonces/application/foreign-nonces.js';
 import { ReassignNonces } from '../../../src/modules/nonces/application/reassign-nonces.js';
 import {
   type Attempt,
@@ -54,8 +55,8 @@ beforeEach(() => {
   memory.recovered([LEASE]);
   reassign = new ReassignNonces(
     {
-      usedForGood: async (_: unknown, doubts: readonly { slot: unknown; hashes: unknown }[]) => {
-        asked.push(...doubts.map(({ slot, hashes }) => ({ slot, hashes })));
+      usedForGood: async (_: unknown, doubts: readonly SlotInDoubt[]) => {
+        asked.push(...doubts.map(({ slot, hashes, sentAt }) => ({ slot, hashes, sentAt })));
         return isProven ? doubts.map((doubt) => ({ ...doubt, usedBy })) : [];
       },
     } as unknown as ForeignNonces,
@@ -119,7 +120,13 @@ describe('a tx whose nonce is proven taken', () => {
   it('gives it up on a proof of all its attempts', async () => {
     attempts = [KNOWN, anAttempt({ ...KNOWN, txHash: aHash(2) })];
     expect(await after(attempts)).not.toBeNull();
-    expect(asked).toEqual([{ slot: SLOT, hashes: [aHash(1), aHash(2)] }]);
+    expect(asked).toEqual([{ slot: SLOT, hashes: [aHash(1), aHash(2)], sentAt: null }]);
+  });
+
+  it('says since which block the first of them may be out, where each of them tells', async () => {
+    attempts = [9, 7].map((pricedAtBlock, index) => anAttempt({ ...KNOWN, txHash: aHash(index + 1), pricedAtBlock }));
+    await after(attempts);
+    expect(asked).toMatchObject([{ sentAt: 7 }]);
   });
 
   it('gives it up whatever attempts another tx has', async () => {

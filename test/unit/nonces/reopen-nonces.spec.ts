@@ -129,7 +129,11 @@ describe('a foreign nonce that is not free', () => {
   it('is checked until its use on the new branch is proven by two observations, and gets no fill', async () => {
     count = 2n;
     await look(5);
-    expect([filled, isWaiting(), doubts]).toEqual([[[DEV_CHAIN, 1n, 2n]], true, [{ slot: FIRST, hashes: [] }]]);
+    expect([filled, isWaiting(), doubts]).toEqual([
+      [[DEV_CHAIN, 1n, 2n]],
+      true,
+      [{ slot: FIRST, hashes: [], sentAt: null }],
+    ]);
     [consumed, used] = [[FIRST], [FIRST]];
     await look(null);
     expect([filled.length, isWaiting()]).toEqual([1, false]);

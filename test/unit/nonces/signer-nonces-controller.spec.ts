@@ -78,7 +78,7 @@ describe('POST /api/v1/signers/{chainId}/{address}/sync', () => {
 
   it('says only what it would do when it is asked to: also why not, and which nonces a no-op gets', async () => {
     const leftBy = aManagedTx({ txId: 'failed' }).build();
-    const left = { signer: SIGNER, nonce: 5n, leftBy, txHash: aHash(1), blockHash: aHash(2) };
+    const left = { signer: SIGNER, nonce: 5n, leftBy, txHash: aHash(1), blockHash: aHash(2), blockNumber: 2 };
     report = { ...REPORT, behind: 'LOWER_NONCE', leftFree: [left], refusal: { detail: 'not now', advice: 'wait' } };
     const { text } = await post('?dryRun=true');
     expect(calls).toEqual([[SIGNER, 1_000, false, true]]);

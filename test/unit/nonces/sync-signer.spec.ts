@@ -204,7 +204,13 @@ it('changes nothing while the chain is behind our books, and says what it shows'
 });
 
 const LOWER: ChainBehind = { cause: 'LOWER_NONCE', chainNonce: 5, usedBelow: 6, block: null };
-const LEFT: LeftFree = { ...PLACE, leftBy: aManagedTx().build(), txHash: aHash(1), blockHash: aHash(2) };
+const LEFT: LeftFree = {
+  ...PLACE,
+  leftBy: aManagedTx().build(),
+  txHash: aHash(1),
+  blockHash: aHash(2),
+  blockNumber: 2,
+};
 
 describe('nonces that failed transactions left free', () => {
   beforeEach(() => {

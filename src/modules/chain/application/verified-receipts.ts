@@ -37,7 +37,15 @@ export class VerifiedReceipts {
    * missing in the result. An RPC failure gives an empty result: some nodes need longer than the time-out for a very large block.
    */
   async ofBlock(chain: ChainReceipts, block: NumberedBlock, hashes: readonly Hash[]): Promise<ReceiptsByHash> {
-    if (!isWholeBlockCheaper(hashes.length)) return oneByOne(chain, block.hash, hashes);
+    if (!isWholeBlockCheaper(hashes.length)) {
+      const lookups = await chain.receipts(hashes);
+      // A node that does not know its transactions by their hashes may know them by their block.
+      if (lookups.every(({ kind }) => kind !== 'none'))
+        return inBlock(
+          block.hash,
+          lookups.flatMap((lookup) => (lookup.kind === 'found' ? [lookup.receipt] : [])),
+        );
+    }
     try {
       return await this.wholeBlock(chain, block, hashes);
     } catch (error) {
@@ -91,14 +99,6 @@ export class VerifiedReceipts {
       });
     return found;
   }
-}
-
-async function oneByOne(chain: ChainReceipts, block: Hash, hashes: readonly Hash[]): Promise<ReceiptsByHash> {
-  const lookups = await chain.receipts(hashes);
-  return inBlock(
-    block,
-    lookups.flatMap((lookup) => (lookup.kind === 'found' ? [lookup.receipt] : [])),
-  );
 }
 
 /** A receipt from another block means that a reorg happened between two calls. The head tracker will read that block, too. */

@@ -31,7 +31,7 @@ export type BlockTag = 'latest' | 'pending';
 export type FinalityTag = 'safe' | 'finalized';
 
 /** A transaction, and the block that has it according to a stored receipt. */
-export type PlacedTx = Pick<Receipt, 'txHash' | 'blockHash'>;
+export type PlacedTx = Pick<Receipt, 'txHash' | 'blockHash' | 'blockNumber'>;
 
 interface OneChain {
   readonly chainId: ChainId;
@@ -60,7 +60,8 @@ export interface ChainReceipts extends OneChain {
   blockReceipts(block: BlockToProve): Promise<BlockReceipts | null>;
   /**
    * Receipts on whose block and outcome, or absence, the endpoints agree, with the evidence of `make_final`; `unavailable` where they
-   * do not. In the given order. Costs a call per receipt at every endpoint; with a single endpoint, a call per block.
+   * do not. Where an endpoint has none by hash, the receipts of the block at that height count. In the given order. Costs a call per receipt at
+   * every endpoint; with a single endpoint, a call per block.
    */
   agreedReceipts(known: readonly PlacedTx[]): Promise<ReceiptLookup[]>;
 }

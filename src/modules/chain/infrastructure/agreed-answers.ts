@@ -2,12 +2,14 @@ import type { Address, Hash } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import { type Agreed, type AgreedCount, agreedUpon, sufficient } from '../domain/evidence.js';
 import type { BlockRef, ReceiptLookup } from '../domain/block.js';
-import type { BlockTag } from '../domain/chain-connector.js';
+import type { BlockTag, PlacedTx } from '../domain/chain-connector.js';
 import type { UsedCount, UsedNonces } from '../domain/used-nonces.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
-import { lookup } from './receipt-lookups.js';
+import { type IsForNow, listedReceipt, lookup, receiptsAt } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import type { EndpointAnswer } from './rpc/quorum-reads.js';
+
+const NO_ANSWER: ReceiptLookup = { kind: 'unavailable', message: 'no answer' };
 
 /** The lowest count of all endpoints, per account; null when too few endpoints answer. */
 export async function agreedCounts(
@@ -75,19 +77,30 @@ export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): P
 }
 
 /** Receipts on which the endpoints agree: the same block and outcome, or no receipt. Where they do not agree: unavailable. */
-export async function agreedReceipts(pool: RpcPool, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
-  if (hashes.length === 0) return [];
+export async function agreedReceipts(
+  pool: RpcPool,
+  known: readonly PlacedTx[],
+  isForNow: IsForNow,
+): Promise<ReceiptLookup[]> {
+  if (known.length === 0) return [];
   const answers = await pool.answers(
     'make_final',
-    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    known.map(({ txHash }) => ({ method: 'eth_getTransactionReceipt', params: [txHash] })),
   );
-  return hashes.map((hash, i) => {
-    // An endpoint that lags may not have the block yet: a missing receipt there proves nothing.
-    const lookups = answers.map(({ replies, isCurrent }): ReceiptLookup => {
-      const answer = lookup(hash, replies[i]);
-      return answer.kind === 'none' && !isCurrent
+  const byHash = known.map(({ txHash }, i) => answers.map(({ replies }) => lookup(txHash, replies[i])));
+  const unknown = known.filter((_, i) => byHash[i]?.some(({ kind }) => kind === 'none'));
+  const numbers = [...new Set(unknown.map(({ blockNumber }) => blockNumber))];
+  const inBlocks = numbers.length === 0 ? [] : await pool.answers('make_final', numbers.map(receiptsAt));
+  return known.map((placed, i) => {
+    const lookups = answers.map(({ isCurrent }, endpoint): ReceiptLookup => {
+      const answer = byHash[i]?.[endpoint] ?? NO_ANSWER;
+      if (answer.kind !== 'none') return answer;
+      const reply = inBlocks[endpoint]?.replies[numbers.indexOf(placed.blockNumber)];
+      const listed = listedReceipt(placed, reply, isForNow);
+      // An endpoint that lags may not have the block yet: a missing receipt there proves nothing.
+      return listed.kind === 'none' && !isCurrent
         ? { kind: 'unavailable', message: 'the endpoint lags behind the head' }
-        : answer;
+        : listed;
     });
     const agreed = agreedUpon('make_final', lookups.map(outcomeIn))?.value ?? null;
     return (

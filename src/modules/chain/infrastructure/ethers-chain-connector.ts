@@ -126,9 +126,10 @@ export class EthersChainConnector implements ChainConnector {
   }
 
   async agreedReceipts(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
-    const hashes = known.map(({ txHash }) => txHash);
     return this.receiptsOf.unlessContradicted(
-      this.pool.hasOneEndpoint ? await this.receiptsOf.again(known) : await agreedReceipts(this.pool, hashes),
+      this.pool.hasOneEndpoint
+        ? await this.receiptsOf.again(known)
+        : await agreedReceipts(this.pool, known, this.receiptsOf.isForNow),
     );
   }
 

@@ -10,8 +10,8 @@ import {
 import { groupBy } from '../../../kernel/group-by.js';
 import type { PlacedTx } from '../domain/chain-connector.js';
 import { RpcUnavailable } from '../domain/rpc-unavailable.js';
-import type { RpcReply } from './rpc/json-rpc.js';
-import { block, list, MalformedAnswer, receipt, type Untold } from './parse-answer.js';
+import type { NodeError, RpcReply, RpcRequest } from './rpc/json-rpc.js';
+import { block, hexQuantity, list, MalformedAnswer, receipt, type Untold } from './parse-answer.js';
 import { receiptsRoot } from './receipts-root.js';
 import { reasonOf, type RpcReader, toldBy } from './rpc/rpc-reader.js';
 
@@ -45,11 +45,46 @@ export function lookup(hash: Hash, reply: RpcReply | undefined, untold?: Untold)
   }
 }
 
+/** Whether the endpoint may answer later. */
+export type IsForNow = (error: NodeError) => boolean;
+
+/** By height: an endpoint then tells the block that it has there now, never one that a reorg took back. */
+export function receiptsAt(number: number): RpcRequest {
+  return { method: BY_BLOCK, params: [hexQuantity(number)] };
+}
+
+/**
+ * The receipt of a transaction among those of its block, of an endpoint that has none by its hash: some lose this index (docs/public-cases.md).
+ *
+ * @param reply to {@link receiptsAt}
+ */
+export function listedReceipt(
+  { txHash, blockHash }: PlacedTx,
+  reply: RpcReply | undefined,
+  isForNow: IsForNow,
+  untold: Untold = () => undefined,
+): ReceiptLookup {
+  if (reply?.kind === 'error' && !isForNow(reply.error)) return { kind: 'none' };
+  if (reply?.kind !== 'result') return { kind: 'unavailable', message: reasonOf(reply) };
+  if (reply.value === null) return { kind: 'none' };
+  if (!Array.isArray(reply.value)) return { kind: 'unclear', message: toldBy(reply, 'receipts is not a list') };
+  const copies = reply.value
+    .flatMap((item) => readable(item, untold) ?? [])
+    .filter((each) => each.txHash === txHash && each.blockHash === blockHash);
+  const [first] = copies;
+  if (first === undefined) return { kind: 'none' };
+  if (copies.some(({ status }) => status !== first.status))
+    return { kind: 'unclear', message: toldBy(reply, 'the block has receipts that contradict each other') };
+  return { kind: 'found', receipt: first };
+}
+
 /** Reads the receipts of one block: in one call where the endpoint supports it, else one by one. It learns once which of the two works. */
 export class ReceiptsOfBlock {
   private unsupported = false;
 
   constructor(private readonly rpc: RpcReader) {}
+
+  readonly isForNow: IsForNow = (error) => ['rate_limited', 'transient'].includes(this.rpc.classOf(BY_BLOCK, error));
 
   /**
    * Without the receipts that cannot be read, and without those that contradict each other: they are asked for by hash, which tells what is
@@ -91,6 +126,8 @@ export class ReceiptsOfBlock {
     }
     const others = known.map(({ txHash }) => txHash).filter((txHash) => !found.has(txHash));
     const answers = new Map((await receiptsByHash(this.rpc, others)).map((answer, i) => [others[i], answer]));
+    const unknown = known.filter(({ txHash }) => answers.get(txHash)?.kind === 'none');
+    for (const [i, answer] of (await this.listed(unknown)).entries()) answers.set(unknown[i]?.txHash, answer);
     return known.map(({ txHash }): ReceiptLookup => {
       const receipt = found.get(txHash);
       if (receipt) return { kind: 'found', receipt };
@@ -119,6 +156,20 @@ export class ReceiptsOfBlock {
     return answers.map((answer) =>
       answer.kind === 'found' && wrong.has(answer.receipt) ? contradicted(BY_HASH, BY_BLOCK) : answer,
     );
+  }
+
+  /** Of transactions that have no receipt by hash. */
+  private async listed(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
+    if (this.unsupported) return known.map(() => ({ kind: 'none' }));
+    const numbers = [...new Set(known.map(({ blockNumber }) => blockNumber))];
+    const replies = await this.rpc.replies(
+      BY_BLOCK,
+      numbers.map((number) => receiptsAt(number).params),
+    );
+    return known.map((placed) => {
+      const reply = replies[numbers.indexOf(placed.blockNumber)];
+      return listedReceipt(placed, reply, this.isForNow, this.rpc.untoldBy(reply));
+    });
   }
 
   /** Empty when they cannot be read. */

@@ -115,7 +115,7 @@ export class CheckReceipts {
         answered:
           item.attempts.every(({ txHash }) => lookups.get(txHash)?.kind === 'none') &&
           item.before.every(({ txHash }) => ['none', 'found'].includes(lookups.get(txHash)?.kind ?? '')),
-        unclear: firstUnclear(item.attempts.map(({ txHash }) => lookups.get(txHash))),
+        unclear: firstUnclear(item.attempts.map(({ txHash }) => lookups.get(txHash))) ?? this.listedOnly(item.tx),
       }));
     this.metrics.count('receipt_check_total', found.length, { result: 'found' });
     this.metrics.count('receipt_check_total', missing.filter(({ answered }) => answered).length, { result: 'none' });
@@ -133,11 +133,32 @@ export class CheckReceipts {
       );
     }
     const unmined = missing.filter(({ answered }) => answered);
-    await this.reassign.execute(
-      chainId,
-      unmined.filter(({ tx }) => tx.isInDoubt),
-    );
+    const doubts = unmined.filter(({ tx }) => tx.isInDoubt);
+    await this.reassign.execute(chainId, doubts);
+    await this.recordListed(chainId, doubts);
     return distinctSigners(signersOf(unmined));
+  }
+
+  /** A node may know nothing by hash of what it lists in a block (docs/public-cases.md): then the receipts of this block have it. */
+  private async recordListed(chainId: ChainId, doubts: readonly DueTx[]): Promise<void> {
+    const listed = doubts.flatMap((doubt) => ({ ...doubt, block: this.reassign.ownBlock(doubt.tx) }));
+    for (const [, inBlock] of groupBy(listed, ({ block }) => block?.hash ?? null)) {
+      const block = inBlock[0]?.block;
+      if (!block) continue;
+      const receipts = new Map((await this.lookUp.inBlock(chainId, block)).map((each) => [each.txHash, each]));
+      const mined = inBlock.flatMap(({ attempts }) =>
+        attempts.flatMap((attempt): MinedAttempt[] => {
+          const receipt = receipts.get(attempt.txHash);
+          return receipt ? [{ signer: attempt.signer, attempt, receipt }] : [];
+        }),
+      );
+      await this.recordMined.execute(chainId, mined);
+    }
+  }
+
+  private listedOnly(tx: ManagedTx): string | null {
+    const block = tx.isInDoubt ? this.reassign.ownBlock(tx) : null;
+    return block && `block ${block.number} has the transaction, and no endpoint tells its receipt`;
   }
 
   /** Of this node's signers, in turn. */

@@ -6,7 +6,7 @@ import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { FairAsk } from '../../../platform/scheduling/fair-ask.js';
 import { Pauses } from '../../../platform/scheduling/pause.js';
-import { Chains, type ReceiptLookup } from '../../chain/index.js';
+import { type BlockRef, Chains, type Receipt, type ReceiptLookup, RpcUnavailable } from '../../chain/index.js';
 import type { Attempt } from '../../ledger/index.js';
 
 const MAX_RECEIPTS_PER_CALL = 50;
@@ -33,6 +33,18 @@ export class LookUpReceipts {
     return new Map(
       told.flatMap((one): [Hash, ReceiptLookup][] => (one.kind === 'answered' ? [[one.item.txHash, one.answer]] : [])),
     );
+  }
+
+  /** Receipts of all transactions of a block; none where they cannot be read. */
+  async inBlock(chainId: ChainId, { hash }: BlockRef): Promise<readonly Receipt[]> {
+    try {
+      const block = { hash, receiptsRoot: null, transactionHashes: [] };
+      return (await this.chains.get(chainId).blockReceipts(block))?.receipts ?? [];
+    } catch (error) {
+      if (!(error instanceof RpcUnavailable)) throw error;
+      this.log.warn('failed to fetch block receipts', { chainId, block: hash, error });
+      return [];
+    }
   }
 
   private async ask(chainId: ChainId, attempts: readonly Attempt[]): Promise<ReceiptLookup[]> {

@@ -87,8 +87,8 @@ export class ExecutedAfterAll {
     const txs = await this.repository.byIds(attempts.map(({ txId }) => txId));
     const placed = attempts.flatMap((attempt) => {
       const tx = txs.find(({ id }) => id === attempt.txId);
-      const blockHash = tx?.progress.receipt?.blockHash;
-      return tx && blockHash ? [{ tx, attempt, txHash: attempt.txHash, blockHash }] : [];
+      const receipt = tx?.progress.receipt;
+      return tx && receipt ? [{ ...receipt, tx, attempt, txHash: attempt.txHash }] : [];
     });
     const answers = await this.chains.get(chainId).agreedReceipts(placed);
     if (answers.some((answer) => !isTold(answer)))

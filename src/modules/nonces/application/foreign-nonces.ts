@@ -13,12 +13,15 @@ import { Clock } from '../../../kernel/clock.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { slotKey, type SlotRef } from '../../signers/index.js';
+import { SearchListings } from './search-listings.js';
 
 /** A slot whose nonce a node reports as used, although no receipt of our attempts was found. */
 export interface SlotInDoubt {
   readonly slot: SlotRef;
   /** Hashes of all attempts of the slot. */
   readonly hashes: readonly Hash[];
+  /** The block whose price the first of them has; null when it is not known, and without attempts. */
+  readonly sentAt: number | null;
 }
 
 /** A slot whose nonce a transaction that the database does not know used for good. */
@@ -45,8 +48,8 @@ interface Sighting {
 /**
  * Finds out which nonces a foreign transaction used for good. It takes two observations. In the first, every endpoint reports the nonce as
  * used and has no receipt of ours. The second reports the same when the block of the first one is final. Where no endpoint names the
- * foreign transaction, the observations are also `staleReceiptTimeout` apart: blocks come faster than some nodes index them. Without this
- * proof a payload that moves to another nonce could be executed twice (docs/invariants.md, I6 and I8).
+ * foreign transaction, the observations are also `staleReceiptTimeout` apart, because blocks come faster than some nodes index them, and no
+ * block may list an attempt of ours ({@link SearchListings}). Without this proof a payload that moves to another nonce could be executed twice (docs/invariants.md, I6 and I8).
  */
 @Injectable()
 export class ForeignNonces {
@@ -57,6 +60,7 @@ export class ForeignNonces {
    * reported it has pruned its state.
    */
   private readonly ours = new Map<string, BlockRef>();
+  private readonly listings = new SearchListings();
 
   constructor(
     private readonly chains: Chains,
@@ -83,8 +87,13 @@ export class ForeignNonces {
       const sighting = final.get(slotKey(doubt.slot));
       return sighting ? [{ ...doubt, usedBy: sighting.user }] : [];
     });
-    for (const { slot } of foreign) this.sightings.delete(slotKey(slot));
+    for (const { slot } of foreign) this.forget(slotKey(slot));
     return foreign;
+  }
+
+  /** The block that has an attempt of the slot, although no receipt was found; null when none is known. */
+  ownBlock(slot: SlotRef): BlockRef | null {
+    return this.ours.get(slotKey(slot)) ?? null;
   }
 
   /** Keeps the block of the first sighting: a nonce that was used at that block is still used now. */
@@ -92,7 +101,7 @@ export class ForeignNonces {
     const key = slotKey(slot);
     if (use?.kind === 'ours') this.ours.set(key, use.block);
     if (use?.kind !== 'passed') {
-      this.sightings.delete(key);
+      this.forget(key);
       return;
     }
     const known = this.sightings.get(key);
@@ -112,10 +121,10 @@ export class ForeignNonces {
     if (heights === null) return new Map();
     const upTo = heights.byRule;
     this.forgetBelow(chain.chainId, upTo);
-    const deep = doubts.flatMap(({ slot }) => {
-      const key = slotKey(slot);
+    const deep = doubts.flatMap((doubt) => {
+      const key = slotKey(doubt.slot);
       const sighting = this.sightings.get(key);
-      return sighting && sighting.first.number <= upTo && this.isSure(sighting) ? [{ key, sighting }] : [];
+      return sighting && sighting.first.number <= upTo && this.isSure(sighting) ? [{ key, sighting, ...doubt }] : [];
     });
     if (deep.length === 0) return new Map();
     const asked = deep.flatMap(({ key, sighting }) => [sighting.first, ...this.oursOf(key)]);
@@ -132,7 +141,22 @@ export class ForeignNonces {
       if (canonical.get(sighting.first.number)?.value === sighting.first.hash) final.set(key, sighting);
       else this.sightings.set(key, { ...sighting, first: sighting.last, user: null });
     }
+    const unnamed = deep.filter(({ key, hashes }) => final.get(key)?.user === null && hashes.length > 0);
+    const listed = await this.listings.execute(
+      chain,
+      unnamed.map(({ key, sighting, hashes, sentAt }) => ({ key, hashes, usedAt: sighting.first, sentAt })),
+    );
+    for (const { key } of unnamed) {
+      const block = listed.get(key);
+      if (block !== null) final.delete(key);
+      if (block) this.ours.set(key, block);
+    }
     return final;
+  }
+
+  private forget(key: string): void {
+    this.sightings.delete(key);
+    this.listings.forget(key);
   }
 
   private oursOf(key: string): BlockRef[] {
@@ -147,7 +171,7 @@ export class ForeignNonces {
   private forgetBelow(chainId: ChainId, number: number): void {
     const isOfChain = (key: string): boolean => key.startsWith(`${chainId}:`);
     for (const [key, { last }] of this.sightings)
-      if (last.number < number - SIGHTING_MEMORY_BLOCKS && isOfChain(key)) this.sightings.delete(key);
+      if (last.number < number - SIGHTING_MEMORY_BLOCKS && isOfChain(key)) this.forget(key);
     for (const [key, block] of this.ours)
       if (block.number < number - OURS_MEMORY_BLOCKS && isOfChain(key)) this.ours.delete(key);
   }

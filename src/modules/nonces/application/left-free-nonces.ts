@@ -64,5 +64,6 @@ export class LeftFreeNonces {
 function leftBy(tx: ManagedTx | undefined, nonce: Nonce): LeftFree[] {
   const receipt = tx?.progress.receipt;
   if (!tx || !receipt || !tx.mayHaveLeftNonceFree || tx.nonce !== nonce) return [];
-  return [{ signer: tx.signer, nonce, leftBy: tx, txHash: receipt.txHash, blockHash: receipt.blockHash }];
+  const { txHash, blockHash, blockNumber } = receipt;
+  return [{ signer: tx.signer, nonce, leftBy: tx, txHash, blockHash, blockNumber }];
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
+import type { BlockRef } from '../../chain/index.js';
 import { AdoptSent, Findings } from '../../lost-commits/index.js';
 import { type Lease, leasesFor, slotKey } from '../../signers/index.js';
 import {
@@ -48,9 +49,15 @@ export class ReassignNonces {
         signer: tx.signer,
         slot: { signer: tx.signer, nonce: tx.nonce },
         hashes: attempts.map(({ txHash }) => txHash),
+        sentAt: firstPriced(attempts),
       })),
     );
     await this.work.run(chainId, used, (leases, share) => this.reassign(leases, share));
+  }
+
+  /** The block that has an attempt of this tx, although no receipt was found; null when none is known. */
+  ownBlock({ signer, nonce }: ManagedTx): BlockRef | null {
+    return this.foreign.ownBlock({ signer, nonce });
   }
 
   private async reassign(leases: readonly Lease[], used: readonly ForeignSlot[]): Promise<void> {
@@ -110,4 +117,9 @@ export class ReassignNonces {
         tx.attemptsAmong(bySlot.get(slotKey(tx)) ?? []).length === known.get(tx.id),
     );
   }
+}
+
+function firstPriced(attempts: readonly Attempt[]): number | null {
+  const blocks = attempts.flatMap(({ pricedAtBlock }) => pricedAtBlock ?? []);
+  return blocks.length < attempts.length || blocks.length === 0 ? null : Math.min(...blocks);
 }

@@ -66,7 +66,9 @@ export class ReopenNonces {
       const accounts = slots.map(({ signer }) => signer.address);
       const counts = await this.chains.get(chainId).transactionCounts(accounts, 'latest');
       const isFree = ({ nonce }: ConsumedSlot, index: number): boolean => nonce >= (counts[index] ?? nonce + 1n);
-      const inDoubt = slots.filter((slot, index) => !isFree(slot, index)).map((slot) => ({ slot, hashes: [] }));
+      const inDoubt = slots
+        .filter((slot, index) => !isFree(slot, index))
+        .map((slot) => ({ slot, hashes: [], sentAt: null }));
       const used = await this.foreign.usedForGood(chainId, inDoubt);
       const isSame = await this.books.onSameChain(chainId, signersOf(slots));
       const freed = slots.filter((slot, index) => isSame(slot.signer) === true && isFree(slot, index));
