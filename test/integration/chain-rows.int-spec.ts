@@ -19,6 +19,7 @@ const aBlock = (n: number, branch = 0, onBranch = branch): Block => ({
   baseFeePerGas: null,
   receiptsRoot: null,
   transactionHashes: [],
+  listsAll: true,
 });
 const advance = (...canonical: readonly Block[]): Promise<void> => blocks.advance(DEV_CHAIN, [], canonical);
 /** @returns the numbers of those that were begun before */

@@ -411,6 +411,7 @@ export class ModelChain implements ChainConnector {
       baseFeePerGas: this.baseFeeOfNext(),
       receiptsRoot: null,
       transactionHashes: txs.map((tx) => tx.hash),
+      listsAll: true,
       txs,
     };
     this.chain.push(block);
@@ -525,7 +526,7 @@ function toSent(tx: ModelTx): SentTransaction {
 function genesis(): ModelBlock {
   const hash = parseHash(`0x${'0'.repeat(64)}`);
   const header = { number: 0, hash, parentHash: hash, timestamp: 0, baseFeePerGas: GWEI, receiptsRoot: null };
-  return { ...header, transactionHashes: [], txs: [] };
+  return { ...header, transactionHashes: [], listsAll: true, txs: [] };
 }
 
 /** One model chain as all the chains there are. */

@@ -139,6 +139,7 @@ export class ViewedChain {
       baseFeePerGas: this.chain.baseFee,
       receiptsRoot: null,
       transactionHashes: txs.map(({ hash }) => hash),
+      listsAll: true,
       txs,
     };
   }

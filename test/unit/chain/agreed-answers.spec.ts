@@ -212,19 +212,31 @@ describe('what rests on more than one endpoint', () => {
       expect(await told(...views)).toBe(expected);
     });
 
+    it.each<[string, View[]]>([
+      ['all', [{}, {}]],
+      ['two of three', [{}, {}, WITHOUT]],
+      ['all but one that lags', [{}, { status: null, head: 80 }]],
+    ])('costs no receipts of its block where those by hash agree: %s', async (_words, views) => {
+      expect(await told(...views)).toBe('success');
+      expect(servers.flatMap(({ asked }) => asked)).not.toContain('eth_getBlockReceipts');
+    });
+
     it('is none where the height has another block now, that of its block included', async () => {
       const elsewhere: View = { status: null, listed: '0x1', fork: 1 };
       expect(await told(elsewhere, elsewhere)).toBe('none');
     });
 
-    it('is not known while an endpoint that has none by hash cannot tell those of its block now', async () => {
+    it.each([
+      ['unavailable', -32005, 'rate limit exceeded'],
+      ['unavailable', -32000, 'header not found'],
+      ['unavailable', -32603, 'internal error'],
+      ['none', -32601, 'the method eth_getBlockReceipts does not exist'],
+    ])('is %s where an endpoint that has none by hash answers for its block: %d %s', async (kind, code, message) => {
       const chain = await start({ status: null }, { status: null });
       for (const server of servers)
         server.answer = (call) =>
-          call.method === 'eth_getBlockReceipts'
-            ? { error: { code: -32005, message: 'rate limit exceeded' } }
-            : node({ status: null })(call);
-      expect(await chain.agreedReceipts([PLACED])).toMatchObject([{ kind: 'unavailable' }]);
+          call.method === 'eth_getBlockReceipts' ? { error: { code, message } } : node({ status: null })(call);
+      expect(await chain.agreedReceipts([PLACED])).toMatchObject([{ kind }]);
     });
 
     it('is not known while two endpoints tell different ones', async () => {

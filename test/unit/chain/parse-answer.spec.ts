@@ -56,6 +56,7 @@ describe('answers are parsed at the edge', () => {
       timestamp: 101,
       baseFeePerGas: 7n,
       transactionHashes: [HASH],
+      listsAll: true,
     });
     expect(answer.block({ ...BLOCK, baseFeePerGas: undefined })).toMatchObject({ baseFeePerGas: null });
   });
@@ -91,14 +92,18 @@ describe('answers are parsed at the edge', () => {
     for (const value of UNTOLD)
       expect(answer.block({ ...BLOCK, timestamp: value, baseFeePerGas: value, transactions: value })).toMatchObject({
         ...{ number: 16, hash: HASH, parentHash: HASH },
-        ...{ timestamp: null, baseFeePerGas: null, transactionHashes: [] },
+        ...{ timestamp: null, baseFeePerGas: null, transactionHashes: [], listsAll: false },
       });
   });
 
   it('a block with whole transactions, and with some that it does not tell', () =>
-    expect(answer.block({ ...BLOCK, transactions: [{ hash: HASH }, null, '0x12', {}] }).transactionHashes).toEqual([
-      HASH,
-    ]));
+    expect(answer.block({ ...BLOCK, transactions: [{ hash: HASH }, null, '0x12', {}] })).toMatchObject({
+      transactionHashes: [HASH],
+      listsAll: false,
+    }));
+
+  it('a block that says that it has no transactions', () =>
+    expect(answer.block({ ...BLOCK, transactions: [] })).toMatchObject({ transactionHashes: [], listsAll: true }));
 
   it.each<[string, () => unknown]>([
     ['a receipt without status', () => answer.receipt({ ...RECEIPT, status: undefined })],

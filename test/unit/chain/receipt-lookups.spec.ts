@@ -189,6 +189,7 @@ describe('receipts', () => {
       ['none: the block does not have it', { result: [receiptAnswer(SECOND)] }, 'none'],
       ['none: there is no such block', { result: null }, 'none'],
       ['none: the node has no receipts of blocks', { error: { code: -32601, message: 'method not found' } }, 'none'],
+      ['not known: the node fails', { error: { code: -32000, message: 'header not found' } }, 'unavailable'],
       ['not known: the node is busy', { error: { code: -32005, message: 'rate limit exceeded' } }, 'unavailable'],
       ['unclear: no list', { result: { receipts: [] } }, 'unclear'],
       [

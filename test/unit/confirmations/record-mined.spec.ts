@@ -56,7 +56,7 @@ const CHAIN = {
   agreedReceipts: async (known) => known.map(() => agreed),
 } as Partial<ChainConnector> as ChainConnector;
 const aBlock = (number: number, hash: Hash): Block => ({
-  ...{ number, hash, parentHash: hash, transactionHashes: [] },
+  ...{ number, hash, parentHash: hash, transactionHashes: [], listsAll: true },
   ...{ timestamp: null, baseFeePerGas: null, receiptsRoot: null },
 });
 

@@ -47,6 +47,7 @@ beforeEach(() => {
           receiptsRoot: null,
         },
         transactionHashes: number === listedIn ? SLOT.hashes : [],
+        listsAll: true,
       })),
     nonceUses: async (questions) => (asked.push([...questions]), [fate]),
     head: async () => ({ ...block(head), parentHash: aHash(0), timestamp: 0, baseFeePerGas: null, receiptsRoot: null }),

@@ -17,6 +17,8 @@ export type BlockRef = Pick<BlockHeader, 'number' | 'hash'>;
 
 export interface Block extends BlockHeader {
   readonly transactionHashes: readonly Hash[];
+  /** False where the node left out the list, or a hash in it: what is not in it may be in the block all the same. */
+  readonly listsAll: boolean;
 }
 
 /** A block by its hash, and what proves its receipts. Without root and transactions nothing is proven. */

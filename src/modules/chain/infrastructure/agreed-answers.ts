@@ -5,7 +5,7 @@ import type { BlockRef, ReceiptLookup } from '../domain/block.js';
 import type { BlockTag, PlacedTx } from '../domain/chain-connector.js';
 import type { UsedCount, UsedNonces } from '../domain/used-nonces.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
-import { type IsForNow, listedReceipt, lookup, receiptsAt } from './receipt-lookups.js';
+import { type IsUnsupported, listedReceipt, lookup, receiptsAt } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import type { EndpointAnswer } from './rpc/quorum-reads.js';
 
@@ -80,7 +80,7 @@ export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): P
 export async function agreedReceipts(
   pool: RpcPool,
   known: readonly PlacedTx[],
-  isForNow: IsForNow,
+  isUnsupported: IsUnsupported,
 ): Promise<ReceiptLookup[]> {
   if (known.length === 0) return [];
   const answers = await pool.answers(
@@ -88,28 +88,39 @@ export async function agreedReceipts(
     known.map(({ txHash }) => ({ method: 'eth_getTransactionReceipt', params: [txHash] })),
   );
   const byHash = known.map(({ txHash }, i) => answers.map(({ replies }) => lookup(txHash, replies[i])));
-  const unknown = known.filter((_, i) => byHash[i]?.some(({ kind }) => kind === 'none'));
+  // The receipts of a whole block are many: only where those by hash do not agree on one.
+  const unknown = known.filter((_, i) => {
+    const lookups = byHash[i] ?? [];
+    return lookups.some(({ kind }) => kind === 'none') && agreedAmong(answers, lookups).kind !== 'found';
+  });
   const numbers = [...new Set(unknown.map(({ blockNumber }) => blockNumber))];
   const inBlocks = numbers.length === 0 ? [] : await pool.answers('make_final', numbers.map(receiptsAt));
   return known.map((placed, i) => {
-    const lookups = answers.map(({ isCurrent }, endpoint): ReceiptLookup => {
+    const lookups = answers.map((_, endpoint): ReceiptLookup => {
       const answer = byHash[i]?.[endpoint] ?? NO_ANSWER;
-      if (answer.kind !== 'none') return answer;
+      if (answer.kind !== 'none' || !unknown.includes(placed)) return answer;
       const reply = inBlocks[endpoint]?.replies[numbers.indexOf(placed.blockNumber)];
-      const listed = listedReceipt(placed, reply, isForNow);
-      // An endpoint that lags may not have the block yet: a missing receipt there proves nothing.
-      return listed.kind === 'none' && !isCurrent
-        ? { kind: 'unavailable', message: 'the endpoint lags behind the head' }
-        : listed;
+      return listedReceipt(placed, reply, isUnsupported);
     });
-    const agreed = agreedUpon('make_final', lookups.map(outcomeIn))?.value ?? null;
-    return (
-      lookups.find((answer) => (agreed === null ? answer.kind === 'unclear' : outcomeIn(answer) === agreed)) ?? {
-        kind: 'unavailable',
-        message: 'the endpoints do not agree',
-      }
-    );
+    return agreedAmong(answers, lookups);
   });
+}
+
+/** @param lookups of the endpoints, about one transaction */
+function agreedAmong(endpoints: readonly EndpointAnswer[], lookups: readonly ReceiptLookup[]): ReceiptLookup {
+  const told = lookups.map((answer, i): ReceiptLookup =>
+    // An endpoint that lags may not have the block yet: a missing receipt there proves nothing.
+    answer.kind === 'none' && endpoints[i]?.isCurrent !== true
+      ? { kind: 'unavailable', message: 'the endpoint lags behind the head' }
+      : answer,
+  );
+  const agreed = agreedUpon('make_final', told.map(outcomeIn))?.value ?? null;
+  return (
+    told.find((answer) => (agreed === null ? answer.kind === 'unclear' : outcomeIn(answer) === agreed)) ?? {
+      kind: 'unavailable',
+      message: 'the endpoints do not agree',
+    }
+  );
 }
 
 /** In a form that can be compared; null for an answer that proves nothing. */

@@ -129,7 +129,7 @@ export class EthersChainConnector implements ChainConnector {
     return this.receiptsOf.unlessContradicted(
       this.pool.hasOneEndpoint
         ? await this.receiptsOf.again(known)
-        : await agreedReceipts(this.pool, known, this.receiptsOf.isForNow),
+        : await agreedReceipts(this.pool, known, this.receiptsOf.isUnsupported),
     );
   }
 

@@ -83,11 +83,12 @@ export function blockHeader(value: unknown, untold: Untold = ignore): BlockHeade
 /** A transaction that is told without a readable hash cannot be ours by what this block says. */
 export function block(value: unknown, untold: Untold = ignore): Block {
   const header = blockHeader(value, untold);
-  const told = informed(fields(value, 'block')['transactions'], 'block.transactions', list, untold) ?? [];
-  const hashes = told.map((item) =>
+  const told = informed(fields(value, 'block')['transactions'], 'block.transactions', list, untold);
+  const hashes = (told ?? []).map((item) =>
     informed(isRecord(item) ? item['hash'] : item, 'block.transactions[]', hash, untold),
   );
-  return { ...header, transactionHashes: hashes.filter((each) => each !== null) };
+  const transactionHashes = hashes.filter((each) => each !== null);
+  return { ...header, transactionHashes, listsAll: told !== null && transactionHashes.length === told.length };
 }
 
 /** The hash of a block; null where there is none: nodes name a block of zeros for what is not in a block yet (docs/invariants.md, K2). */

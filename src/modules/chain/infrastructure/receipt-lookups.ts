@@ -45,8 +45,8 @@ export function lookup(hash: Hash, reply: RpcReply | undefined, untold?: Untold)
   }
 }
 
-/** Whether the endpoint may answer later. */
-export type IsForNow = (error: NodeError) => boolean;
+/** Whether the endpoint has no receipts of blocks. Any other error may pass: it is no answer. */
+export type IsUnsupported = (error: NodeError) => boolean;
 
 /** By height: an endpoint then tells the block that it has there now, never one that a reorg took back. */
 export function receiptsAt(number: number): RpcRequest {
@@ -61,10 +61,10 @@ export function receiptsAt(number: number): RpcRequest {
 export function listedReceipt(
   { txHash, blockHash }: PlacedTx,
   reply: RpcReply | undefined,
-  isForNow: IsForNow,
+  isUnsupported: IsUnsupported,
   untold: Untold = () => undefined,
 ): ReceiptLookup {
-  if (reply?.kind === 'error' && !isForNow(reply.error)) return { kind: 'none' };
+  if (reply?.kind === 'error' && isUnsupported(reply.error)) return { kind: 'none' };
   if (reply?.kind !== 'result') return { kind: 'unavailable', message: reasonOf(reply) };
   if (reply.value === null) return { kind: 'none' };
   if (!Array.isArray(reply.value)) return { kind: 'unclear', message: toldBy(reply, 'receipts is not a list') };
@@ -84,7 +84,7 @@ export class ReceiptsOfBlock {
 
   constructor(private readonly rpc: RpcReader) {}
 
-  readonly isForNow: IsForNow = (error) => ['rate_limited', 'transient'].includes(this.rpc.classOf(BY_BLOCK, error));
+  readonly isUnsupported: IsUnsupported = (error) => this.rpc.classOf(BY_BLOCK, error) === 'method_unsupported';
 
   /**
    * Without the receipts that cannot be read, and without those that contradict each other: they are asked for by hash, which tells what is
@@ -99,10 +99,10 @@ export class ReceiptsOfBlock {
 
   /** As the endpoint tells them, copies included. */
   private async told(asked: BlockToProve): Promise<BlockReceipts | null> {
-    const method = 'eth_getBlockReceipts';
+    const method = BY_BLOCK;
     if (this.unsupported) return this.oneByOne(asked);
     const [reply] = await this.rpc.replies(method, [[asked.hash]]);
-    if (reply?.kind === 'error' && this.rpc.classOf(method, reply.error) === 'method_unsupported') {
+    if (reply?.kind === 'error' && this.isUnsupported(reply.error)) {
       this.unsupported = true;
       return this.oneByOne(asked);
     }
@@ -168,7 +168,7 @@ export class ReceiptsOfBlock {
     );
     return known.map((placed) => {
       const reply = replies[numbers.indexOf(placed.blockNumber)];
-      return listedReceipt(placed, reply, this.isForNow, this.rpc.untoldBy(reply));
+      return listedReceipt(placed, reply, this.isUnsupported, this.rpc.untoldBy(reply));
     });
   }
 
