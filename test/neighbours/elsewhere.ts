@@ -52,6 +52,16 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/unit/chain/chain-probes.spec.ts',
   },
   {
+    parts: ['SearchListings'],
+    why: 'four nonces in one look, of different signers where there are; one that is slow or fails is not waited for',
+    shownBy: 'test/unit/nonces/search-listings.spec.ts',
+  },
+  {
+    parts: ['LookUpReceipts'],
+    why: 'four blocks in one look, each once in half a minute; what does not come in time is not waited for',
+    shownBy: 'test/unit/confirmations/look-up-receipts.spec.ts',
+  },
+  {
     parts: ['HoldBehind'],
     why: 'one question for all signers with something that became final, once per block; each is held by itself',
     shownBy: 'test/integration/chain-behind.int-spec.ts',

@@ -11,6 +11,7 @@ import { FreeNonceGaps } from './application/free-nonce-gaps.js';
 import { LeftFreeNonces } from './application/left-free-nonces.js';
 import { ReassignNonces } from './application/reassign-nonces.js';
 import { ReopenNonces } from './application/reopen-nonces.js';
+import { SearchListings } from './application/search-listings.js';
 import { SyncSigner } from './application/sync-signer.js';
 import { SignerNoncesController } from './infrastructure/http/signer-nonces.controller.js';
 
@@ -26,6 +27,7 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     LeftFreeNonces,
     ReassignNonces,
     ReopenNonces,
+    SearchListings,
     SyncSigner,
   ],
   exports: [AlignNonces, FillNonceGaps, FreeNonceGaps, ReassignNonces, ReopenNonces],

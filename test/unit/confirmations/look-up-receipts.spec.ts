@@ -11,15 +11,16 @@ const FOUND = { kind: 'found' as const, receipt: aReceipt({ txHash: aHash(2) }) 
 
 let chain: ModelChain;
 let log: RecordingLog;
+let clock: FakeClock;
 let lookUp: LookUpReceipts;
 /** Ends when nobody waits any more. */
 let wait: () => Promise<void>;
 
 beforeEach(() => {
   chain = new ModelChain();
-  log = new RecordingLog();
+  [log, clock] = [new RecordingLog(), new FakeClock()];
   wait = () => new Promise(() => undefined);
-  lookUp = new LookUpReceipts(new ModelChains(chain), log, new FakeClock(), { pause: () => wait() });
+  lookUp = new LookUpReceipts(new ModelChains(chain), log, clock, { pause: () => wait() });
 });
 
 describe('receipts that are asked for by hash', () => {
@@ -64,5 +65,53 @@ describe('receipts that are asked for by hash', () => {
     // The next one of the same signer waits for the answer to the first one.
     const next = [anAttempt({ txHash: aHash(3), signer: poor }), anAttempt({ txHash: aHash(4), signer: other })];
     expect([...(await lookUp.execute(DEV_CHAIN, next)).keys()]).toEqual([aHash(4)]);
+  });
+});
+
+describe('receipts of blocks', () => {
+  const [RECEIPT] = [aReceipt({ txHash: aHash(7) })];
+  const blocks = (...numbers: readonly number[]) => numbers.map((number) => ({ number, hash: aHash(number) }));
+  let asked: number[];
+
+  beforeEach(() => {
+    asked = [];
+    chain.blockReceipts = async ({ hash }) => {
+      asked.push(Number(hash));
+      return { receipts: [RECEIPT], proven: false };
+    };
+  });
+
+  it('are those of all their transactions, of a few blocks at a time, in turn', async () => {
+    const many = blocks(1, 2, 3, 4, 5, 6, 7, 8, 9);
+    expect(await lookUp.inBlocks(DEV_CHAIN, [...many, ...many])).toEqual([RECEIPT, RECEIPT, RECEIPT, RECEIPT]);
+    await lookUp.inBlocks(DEV_CHAIN, many);
+    await lookUp.inBlocks(DEV_CHAIN, many);
+    expect(asked).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it('are asked for again half a minute later, and not before', async () => {
+    await lookUp.inBlocks(DEV_CHAIN, blocks(1));
+    clock.advance(29_999);
+    expect(await lookUp.inBlocks(DEV_CHAIN, blocks(1))).toEqual([]);
+    clock.advance(1);
+    expect(await lookUp.inBlocks(DEV_CHAIN, blocks(1))).toEqual([RECEIPT]);
+    expect(asked).toEqual([1, 1]);
+  });
+
+  it('are missing where they are not told, which is logged when nobody answers, and those of others are not', async () => {
+    const error = new RpcUnavailable('rpc_unavailable', { chainId: DEV_CHAIN, method: 'receipts' }, 'no answer');
+    chain.blockReceipts = async ({ hash }) => {
+      if (hash === aHash(1)) throw error;
+      return hash === aHash(2) ? null : { receipts: [RECEIPT], proven: false };
+    };
+    expect(await lookUp.inBlocks(DEV_CHAIN, blocks(1, 2, 3))).toEqual([RECEIPT]);
+    expect(log.lines).toMatchObject([{ fields: { chainId: DEV_CHAIN, block: aHash(1), error } }]);
+  });
+
+  it('that do not come in time hold up nobody', async () => {
+    chain.blockReceipts = ({ hash }) =>
+      hash === aHash(1) ? new Promise(() => undefined) : Promise.resolve({ receipts: [RECEIPT], proven: false });
+    wait = () => new Promise(setImmediate);
+    expect(await lookUp.inBlocks(DEV_CHAIN, blocks(1, 2))).toEqual([RECEIPT]);
   });
 });

@@ -1,7 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfirmationsConfig } from '../../../src/config/index.js';
 import type { Hash } from '../../../src/kernel/hex.js';
-import { type Agreed, type BlockRef, type NonceUse, type FinalityRule } from '../../../src/modules/chain/index.js';
+import {
+  type Agreed,
+  type BlockRef,
+  type FinalityRule,
+  type NonceUse,
+  RpcUnavailable,
+} from '../../../src/modules/chain/index.js';
 import { AgreedHeads } from '../../../src/modules/chain/application/agreed-heads.js';
 import { type SlotInDoubt, ForeignNonces } from '../../../src/modules/nonces/application/foreign-nonces.js';
 import { byDepth } from '../../../src/modules/chain/domain/final-heights.js';
@@ -9,16 +15,21 @@ import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChains } from '../../support/model-chain.js';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { SearchListings } from '../../../src/modules/nonces/application/search-listings.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const REQUIRED = 2;
 const STALE_MS = 60_000;
-const SLOT: SlotInDoubt = { slot: { signer: aSigner(), nonce: 7n }, hashes: [aHash(1)], sentAt: 1 };
+const SLOT: SlotInDoubt = { slot: { signer: aSigner(), nonce: 7n }, hashes: [aHash(1)], since: { block: 1, time: 0 } };
 const FOREIGN = aHash(0xf0);
 
 let clock: FakeClock;
 let taken: ForeignNonces;
 let fate: NonceUse;
+/** Of the slots behind. */
+let others: NonceUse[];
+let cannotRead: boolean;
 let head: number;
 /** The questions of each call. */
 let asked: unknown[][];
@@ -37,19 +48,16 @@ beforeEach(() => {
   const config = Object.assign(new ConfirmationsConfig(), { staleReceiptTimeout: STALE_MS });
   const chain = fakeOf(EthersChainConnector, {
     chainId: DEV_CHAIN,
-    blocks: async (numbers) =>
-      numbers.map((number) => ({
-        ...{
-          ...block(number),
-          parentHash: aHash(Math.max(0, number - 1)),
-          timestamp: 0,
-          baseFeePerGas: null,
-          receiptsRoot: null,
-        },
+    blocks: async (numbers) => {
+      if (cannotRead)
+        throw new RpcUnavailable('rpc_unavailable', { chainId: DEV_CHAIN, method: 'blocks' }, 'no answer');
+      return numbers.map((number) => ({
+        ...{ ...block(number), parentHash: aHash(Math.max(0, number - 1)), timestamp: 0 },
+        ...{ baseFeePerGas: null, receiptsRoot: null, listsAll: true },
         transactionHashes: number === listedIn ? SLOT.hashes : [],
-        listsAll: true,
-      })),
-    nonceUses: async (questions) => (asked.push([...questions]), [fate]),
+      }));
+    },
+    nonceUses: async (questions) => (asked.push([...questions]), [fate, ...others]),
     head: async () => ({ ...block(head), parentHash: aHash(0), timestamp: 0, baseFeePerGas: null, receiptsRoot: null }),
     agreedBlocks: async (numbers) =>
       numbers.map((number): Agreed<Hash> | null => {
@@ -58,10 +66,11 @@ beforeEach(() => {
       }),
   });
   const chains = new ModelChains(chain);
-  taken = new ForeignNonces(chains, finality as FinalityRule, config, clock);
+  const listings = new SearchListings(new RecordingLog(), clock, { pause: () => new Promise(() => undefined) });
+  taken = new ForeignNonces(chains, finality as FinalityRule, config, listings, clock);
   asked = [];
   other = new Map();
-  listedIn = null;
+  [listedIn, others, cannotRead] = [null, [], false];
   fate = { kind: 'open' };
   head = 0;
 });
@@ -204,6 +213,21 @@ describe('a nonce that a block has one of ours for', () => {
     other.set(7, aHash(0xbad));
     expect(await look(51)).toBeNull();
     expect(taken.ownBlock(SLOT.slot)).toBeNull();
+  });
+
+  it('may be one of them while its blocks cannot be read, which stops no other', async () => {
+    clock.advance(STALE_MS);
+    usedIn(block(10), null);
+    others = [{ kind: 'passed', head: block(10), user: { txHash: FOREIGN, block: block(10), sent: null } }];
+    cannotRead = true;
+    const behind = { ...SLOT, slot: { ...SLOT.slot, nonce: 8n } };
+    const both = () => taken.usedForGood(DEV_CHAIN, [SLOT, behind]);
+    head = 50;
+    await both();
+    clock.advance(STALE_MS);
+    expect(await both()).toMatchObject([{ slot: behind.slot, usedBy: { txHash: FOREIGN } }]);
+    cannotRead = false;
+    expect(await both()).toMatchObject([{ slot: SLOT.slot, usedBy: null }]);
   });
 
   it('is not searched for where the chain names another transaction that used the nonce', async () => {

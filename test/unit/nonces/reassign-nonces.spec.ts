@@ -56,7 +56,7 @@ beforeEach(() => {
   reassign = new ReassignNonces(
     {
       usedForGood: async (_: unknown, doubts: readonly SlotInDoubt[]) => {
-        asked.push(...doubts.map(({ slot, hashes, sentAt }) => ({ slot, hashes, sentAt })));
+        asked.push(...doubts.map(({ slot, hashes, since }) => ({ slot, hashes, since })));
         return isProven ? doubts.map((doubt) => ({ ...doubt, usedBy })) : [];
       },
     } as unknown as ForeignNonces,
@@ -120,13 +120,18 @@ describe('a tx whose nonce is proven taken', () => {
   it('gives it up on a proof of all its attempts', async () => {
     attempts = [KNOWN, anAttempt({ ...KNOWN, txHash: aHash(2) })];
     expect(await after(attempts)).not.toBeNull();
-    expect(asked).toEqual([{ slot: SLOT, hashes: [aHash(1), aHash(2)], sentAt: null }]);
+    expect(asked).toMatchObject([{ slot: SLOT, hashes: [aHash(1), aHash(2)] }]);
   });
 
-  it('says since which block the first of them may be out, where each of them tells', async () => {
-    attempts = [9, 7].map((pricedAtBlock, index) => anAttempt({ ...KNOWN, txHash: aHash(index + 1), pricedAtBlock }));
+  it.each([
+    [[9, 7], 7],
+    [[9, null], null],
+    [[null, 7], null],
+  ])('says since when one of them may be out: %p', async (blocks, block) => {
+    const ids = ['00000000-0900-7000-8000-000000000000', '00000000-0800-7000-8000-000000000000'];
+    attempts = blocks.map((pricedAtBlock, index) => anAttempt({ ...KNOWN, txId: ids[index] ?? '', pricedAtBlock }));
     await after(attempts);
-    expect(asked).toMatchObject([{ sentAt: 7 }]);
+    expect(asked).toMatchObject([{ since: { block, time: 0x800 } }]);
   });
 
   it('gives it up whatever attempts another tx has', async () => {

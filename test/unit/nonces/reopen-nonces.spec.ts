@@ -3,6 +3,7 @@ import { RpcUnavailable } from '../../../src/modules/chain/index.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { FillNonceGaps } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
 import type { ForeignNonces, SlotInDoubt } from '../../../src/modules/nonces/application/foreign-nonces.js';
+import { NOTHING_SENT } from '../../../src/modules/nonces/application/search-listings.js';
 import { ReopenNonces } from '../../../src/modules/nonces/application/reopen-nonces.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
 import type { AttemptRepository, ConsumedSlot, LeasedWork } from '../../../src/modules/ledger/index.js';
@@ -132,7 +133,7 @@ describe('a foreign nonce that is not free', () => {
     expect([filled, isWaiting(), doubts]).toEqual([
       [[DEV_CHAIN, 1n, 2n]],
       true,
-      [{ slot: FIRST, hashes: [], sentAt: null }],
+      [{ slot: FIRST, hashes: [], since: NOTHING_SENT }],
     ]);
     [consumed, used] = [[FIRST], [FIRST]];
     await look(null);

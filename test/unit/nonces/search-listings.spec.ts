@@ -1,100 +1,202 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../../src/kernel/hex.js';
-import type { BlockRef, ChainBlocks } from '../../../src/modules/chain/index.js';
+import { type Block, type BlockRef, RpcUnavailable } from '../../../src/modules/chain/index.js';
+import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
 import { type Search, SearchListings } from '../../../src/modules/nonces/application/search-listings.js';
-import { aHash } from '../../support/builders.js';
+import { slotKey } from '../../../src/modules/signers/index.js';
+import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
 
-const OURS = aHash(0xcafe);
-const block = (number: number): BlockRef => ({ number, hash: aHash(number) });
+const [OURS, OTHER_OF_OURS] = [aHash(0xcafe), aHash(0xcaff)];
+const HOUR_SECONDS = 3_600;
+const block = (number: number, hash = hashOf(number)): BlockRef => ({ number, hash });
 
 /** The block that lists ours; null when none does. */
 let listedIn: number | null;
+/** What is in its list. */
+let listed: Hash;
 /** Heights that the endpoint tells no block for. */
 let missing: ReadonlySet<number>;
 /** The parent of the block above a missing one. */
 let parentOf: (number: number) => Hash;
+/** Heights whose lists are not whole. */
+let cut: ReadonlySet<number>;
+/** From which height on another branch took the place of the blocks. */
+let forkedAt: number;
+let timestampOf: (number: number) => number | null;
+/** What a read waits for. */
+let beforeRead: (numbers: readonly number[]) => Promise<void>;
 let read: number[];
+/** Ends when nobody waits any more. */
+let wait: () => Promise<void>;
+let log: RecordingLog;
 let listings: SearchListings;
 
+function hashOf(number: number): Hash {
+  return aHash(number + (number >= forkedAt ? 1_000_000 : 0));
+}
+
 beforeEach(() => {
-  [listedIn, missing, read, listings] = [null, new Set(), [], new SearchListings()];
-  parentOf = (number) => aHash(Math.max(0, number - 1));
+  [listedIn, listed, missing, cut, read, forkedAt] = [null, OURS, new Set(), new Set(), [], Infinity];
+  parentOf = (number) => hashOf(Math.max(0, number - 1));
+  timestampOf = (number) => number;
+  beforeRead = () => Promise.resolve();
+  wait = () => new Promise(() => undefined);
+  log = new RecordingLog();
+  listings = new SearchListings(log, new FakeClock(), { pause: () => wait() });
 });
 
-const chain = {
-  blocks: async (numbers: readonly number[]) => {
+const chain = fakeOf(EthersChainConnector, {
+  chainId: DEV_CHAIN,
+  blocks: async (numbers) => {
+    await beforeRead(numbers);
     read.push(...numbers);
-    return numbers.map((number) =>
-      missing.has(number)
-        ? null
-        : {
-            ...{
-              ...block(number),
-              parentHash: parentOf(number),
-              timestamp: 0,
-              baseFeePerGas: null,
-              receiptsRoot: null,
-            },
-            transactionHashes: number === listedIn ? [aHash(1), OURS] : [aHash(2)],
-          },
-    );
+    return numbers.map((number): Block | null => {
+      if (missing.has(number)) return null;
+      return {
+        ...block(number),
+        parentHash: parentOf(number),
+        timestamp: timestampOf(number),
+        baseFeePerGas: null,
+        receiptsRoot: null,
+        transactionHashes: number === listedIn ? [aHash(1), listed] : [aHash(2)],
+        listsAll: !cut.has(number),
+      };
+    });
   },
-} as unknown as ChainBlocks;
+});
 
 const search = (of: Partial<Search> = {}): Search => ({
-  ...{ key: 'a', hashes: [aHash(3), OURS], usedAt: block(1_000), sentAt: 900 },
+  ...{ slot: { signer: aSigner(1), nonce: 7n }, hashes: [aHash(3), OURS], usedAt: block(1_000), head: 1_100 },
+  ...{ since: { block: 900, time: Infinity } },
   ...of,
 });
+const since = (number: number | null, time = Infinity): Partial<Search> => ({ since: { block: number, time } });
+const slotOf = (signer: number, nonce = 7n): Partial<Search> => ({ slot: { signer: aSigner(signer), nonce } });
 
 /** undefined while it is not done. */
 const look = async (...searches: readonly Search[]) => {
   const found = await listings.execute(chain, searches);
-  return searches.map(({ key }) => found.get(key));
+  return searches.map(({ slot }) => found.get(slotKey(slot)));
 };
 
-it.each([1_000, 951, 900, 836])('finds the block that lists ours, wherever it is: %p', async (number) => {
+it.each([1_064, 1_000, 951, 900, 836])('finds the block that lists ours, wherever it is: %p', async (number) => {
   listedIn = number;
+  expect(await look(search())).toEqual([block(number)]);
   expect(await look(search())).toEqual([block(number)]);
 });
 
-it('finds none where no block since it was sent lists ours, and reads no older ones', async () => {
+it('finds none where no block around those that it may be in lists ours', async () => {
   expect(await look(search())).toEqual([null]);
-  expect([Math.min(...read), Math.max(...read)]).toEqual([836, 1_000]);
-  expect(await look(search({ sentAt: 0, usedAt: block(9) }))).toEqual([null]);
+  expect([Math.min(...read) <= 836, Math.max(...read)]).toEqual([true, 1_064]);
+});
+
+it('reads no blocks above the newest, and none below the first', async () => {
+  expect(await look(search({ ...since(0), usedAt: block(9), head: 11 }))).toEqual([null]);
+  expect([Math.min(...read), Math.max(...read)]).toEqual([0, 11]);
 });
 
 it('reads so many blocks in one look, and goes on below them in the next', async () => {
-  listedIn = 100;
-  const far = search({ sentAt: 50 });
+  listedIn = 60;
+  const far = search(since(50));
   expect(await look(far)).toEqual([undefined]);
   expect(read).toHaveLength(500);
-  expect(await look(far)).toEqual([block(100)]);
+  expect(await look(far)).toEqual([undefined]);
+  expect(await look(far)).toEqual([block(60)]);
   expect(new Set(read).size).toBe(read.length);
 });
 
-it('begins again where the nonce is known to be used at another block', async () => {
-  await look(search({ sentAt: 0 }));
-  read = [];
-  await look(search({ sentAt: 0, usedAt: block(1_001) }));
-  expect(Math.max(...read)).toBe(1_001);
+describe('begins anew', () => {
+  const far = search(since(0));
+
+  it.each<[string, Partial<Search>, number]>([
+    ['where the nonce is known to be used at another block', { usedAt: block(1_001) }, 1_065],
+    ['with another attempt', { hashes: [OURS, OTHER_OF_OURS] }, 1_064],
+    ['with other attempts, as many', { hashes: [OURS, OTHER_OF_OURS].slice(1) }, 1_064],
+  ])('%s', async (_words, changed, top) => {
+    await look(far);
+    const other = { ...far, ...changed };
+    [read, listed, listedIn] = [[], other.hashes.at(-1) ?? OURS, 1_050];
+    expect(await look(other)).toEqual([block(1_050)]);
+    expect(Math.max(...read)).toBe(top);
+  });
+
+  it('not with the same attempts in another order', async () => {
+    await look(far);
+    read = [];
+    await look({ ...far, hashes: far.hashes.toReversed() });
+    expect(Math.max(...read)).toBe(564);
+  });
+
+  it('after it was forgotten, also while it was going on', async () => {
+    await look(far);
+    listings.forget(slotKey(far.slot));
+    read = [];
+    beforeRead = async () => listings.forget(slotKey(far.slot));
+    await look(far);
+    expect(Math.max(...read)).toBe(1_064);
+    [beforeRead, read] = [() => Promise.resolve(), []];
+    await look(far);
+    expect(Math.max(...read)).toBe(1_064);
+  });
+
+  it('where another branch took the place of what was read, from which it is not linked', async () => {
+    cut = new Set([1_020]);
+    expect(await look(search())).toEqual([undefined]);
+    [cut, forkedAt, listedIn] = [new Set(), 1_010, 1_040];
+    expect(await look(search())).toEqual([undefined]);
+    expect(await look(search())).toEqual([block(1_040)]);
+  });
+
+  it('where the other branch has no block at the height', async () => {
+    cut = new Set([1_020]);
+    await look(search());
+    [cut, forkedAt, missing, listedIn] = [new Set(), 1_010, new Set([1_020]), 1_040];
+    parentOf = (number) => hashOf(number === 1_021 ? 1_019 : number - 1);
+    expect(await look(search())).toEqual([undefined]);
+    expect(await look(search())).toEqual([block(1_040)]);
+  });
+
+  it('where another branch took the place of what was read, above what is left', async () => {
+    beforeRead = async (numbers) => {
+      if (Math.min(...numbers) < 900) forkedAt = 1_010;
+    };
+    expect(await look(search())).toEqual([undefined]);
+    listedIn = 1_040;
+    expect(await look(search())).toEqual([block(1_040)]);
+  });
 });
 
-it('begins again after it was forgotten', async () => {
-  await look(search({ sentAt: 0 }));
-  listings.forget('a');
-  read = [];
-  await look(search({ sentAt: 0 }));
-  expect(Math.max(...read)).toBe(1_000);
-});
+describe('says nothing', () => {
+  it('of the blocks of an endpoint that has another one where the nonce is known to be used', async () => {
+    forkedAt = 1_000;
+    expect(await look(search({ usedAt: block(1_000, aHash(1_000)) }))).toEqual([undefined]);
+    forkedAt = Infinity;
+    expect(await look(search())).toEqual([null]);
+  });
 
-it.each([
-  ['it is not known since when it may be out', null],
-  ['the price is of a block that is not there yet', 10_001],
-])('reads five thousand blocks where %s', async (_words, sentAt) => {
-  const far = search({ sentAt, usedAt: block(10_000) });
-  let found;
-  for (let looks = 0; looks < 11; looks += 1) [found] = await look(far);
-  expect([found, Math.min(...read)]).toEqual([null, 4_936]);
+  it('of the blocks of an endpoint that is not that far', async () => {
+    missing = new Set(Array.from({ length: 101 }, (_, index) => 1_000 + index));
+    listedIn = 1_000;
+    for (let looks = 0; looks < 3; looks += 1) expect(await look(search())).toEqual([undefined]);
+    missing = new Set();
+    expect(await look(search())).toEqual([block(1_000)]);
+  });
+
+  it('while the list of a block is not whole, which is asked for again', async () => {
+    cut = new Set([950]);
+    for (let looks = 0; looks < 3; looks += 1) expect(await look(search())).toEqual([undefined]);
+    [cut, read] = [new Set(), []];
+    expect(await look(search())).toEqual([null]);
+    expect(read).toContain(950);
+  });
+
+  it('but finds ours in a list that is not whole', async () => {
+    [cut, listedIn] = [new Set([950]), 950];
+    expect(await look(search())).toEqual([block(950)]);
+  });
 });
 
 describe('a height without a block', () => {
@@ -104,26 +206,94 @@ describe('a height without a block', () => {
     expect(await look(search())).toEqual([block(948)]);
   });
 
-  it('stops the search where a block is missing, which is asked for again', async () => {
-    missing = new Set([950]);
-    listedIn = 950;
-    expect(await look(search())).toEqual([undefined]);
-    expect(await look(search())).toEqual([undefined]);
-    missing = new Set();
-    expect(await look(search())).toEqual([block(950)]);
+  it('may be where the next read begins', async () => {
+    [missing, listedIn] = [new Set([1_014, 1_015, 1_016]), 990];
+    parentOf = (number) => aHash(number === 1_017 ? 1_013 : number - 1);
+    expect(await look(search())).toEqual([block(990)]);
   });
 
-  it('is no loss below the first block of interest', async () => {
-    missing = new Set(Array.from({ length: 64 }, (_, index) => 836 + index));
-    expect(await look(search())).toEqual([null]);
+  it.each([1_050, 950, 836])('stops the search where a block is missing, which is asked for again: %p', async (at) => {
+    [missing, listedIn] = [new Set([at]), at];
+    for (let looks = 0; looks < 3; looks += 1) expect(await look(search())).toEqual([undefined]);
+    missing = new Set();
+    expect(await look(search())).toEqual([block(at)]);
   });
 });
 
-it('searches for a few at a time, those first that waited longest', async () => {
-  const searches = Array.from('abcdef', (key) => search({ key }));
-  expect(await look(...searches)).toEqual([null, null, null, null, undefined, undefined]);
-  const far = Array.from('ghijkl', (key) => search({ key, sentAt: 0 }));
-  await look(...far);
-  listedIn = 999;
-  expect(await look(...far)).toEqual([undefined, undefined, undefined, undefined, block(999), block(999)].slice());
+describe.each([
+  ['no block is known since when it may be out', null],
+  ['the price is of a block that is not there yet', 1_001],
+])('where %s', (_words, number) => {
+  const time = (HOUR_SECONDS + 700) * 1_000;
+
+  it('ends an hour before the first of its txs was created', async () => {
+    expect(await look(search(since(number, time)))).toEqual([null]);
+    expect(Math.min(...read)).toBeLessThan(700);
+    listedIn = 700;
+    expect(await look(search({ ...since(number, time), ...slotOf(2) }))).toEqual([block(700)]);
+  });
+
+  it.each<[string, number, (number: number) => number | null]>([
+    ['no block tells its time', time, () => null],
+    ['it is not known when it was created', Number.NaN, (at) => at],
+  ])('goes on to the first block where %s', async (_what, created, timeOf) => {
+    timestampOf = timeOf;
+    const far = search(since(number, created));
+    const told = [];
+    for (let looks = 0; looks < 3; looks += 1) told.push(...(await look(far)));
+    expect([told, Math.min(...read)]).toEqual([[undefined, undefined, null], 0]);
+  });
+});
+
+describe('blocks that cannot be read', () => {
+  const error = new RpcUnavailable('rpc_unavailable', { chainId: DEV_CHAIN, method: 'blocks' }, 'no answer');
+
+  it('stop no other search, and what was read is not read again', async () => {
+    beforeRead = async (numbers) => {
+      if (numbers.includes(960)) throw error;
+    };
+    const other = search({ ...slotOf(2), usedAt: block(500), ...since(400) });
+    expect(await look(search(), other)).toEqual([undefined, null]);
+    expect(log.lines).toMatchObject([{ fields: { nonce: 7n, error } }]);
+    [beforeRead, read] = [() => Promise.resolve(), []];
+    expect(await look(search())).toEqual([null]);
+    expect(read.filter((number) => number > 1_014)).toEqual([1_064]);
+  });
+
+  it('are not what a mistake of ours is taken for', async () => {
+    beforeRead = () => Promise.reject(new Error('ours'));
+    await expect(look(search())).rejects.toThrow('ours');
+  });
+
+  it('in time hold up nobody else, and what comes later counts', async () => {
+    let answer: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => (answer = resolve));
+    beforeRead = (numbers) => (numbers.includes(1_064) ? late : Promise.resolve());
+    wait = () => new Promise((resolve) => setImmediate(resolve));
+    const other = search({ ...slotOf(2), usedAt: block(500), ...since(400) });
+    expect(await look(search())).toEqual([undefined]);
+    wait = () => new Promise(() => undefined);
+    expect(await look(search(), other)).toEqual([undefined, null]);
+    answer();
+    await new Promise((resolve) => setImmediate(resolve));
+    read = [];
+    expect([await look(search()), read]).toEqual([[null], []]);
+  });
+});
+
+describe('many searches', () => {
+  it('take turns by signer, a few at a time', async () => {
+    const many = [1n, 2n, 3n, 4n, 5n, 6n].map((nonce) => search(slotOf(1, nonce)));
+    const other = search(slotOf(2));
+    const told = await look(...many, other);
+    expect([told.filter((each) => each === null).length, told.at(-1)]).toEqual([4, null]);
+  });
+
+  it('of one signer are looked for first that waited longest', async () => {
+    const far = [1n, 2n, 3n, 4n, 5n, 6n].map((nonce) => search({ ...slotOf(1, nonce), ...since(0) }));
+    await look(...far);
+    listedIn = 1_050;
+    const told = await look(...far);
+    expect(told.map((each) => each?.number)).toEqual([undefined, undefined, undefined, undefined, 1_050, 1_050]);
+  });
 });

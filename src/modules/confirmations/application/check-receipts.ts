@@ -141,19 +141,14 @@ export class CheckReceipts {
 
   /** A node may know nothing by hash of what it lists in a block (docs/public-cases.md): then the receipts of this block have it. */
   private async recordListed(chainId: ChainId, doubts: readonly DueTx[]): Promise<void> {
-    const listed = doubts.flatMap((doubt) => ({ ...doubt, block: this.reassign.ownBlock(doubt.tx) }));
-    for (const [, inBlock] of groupBy(listed, ({ block }) => block?.hash ?? null)) {
-      const block = inBlock[0]?.block;
-      if (!block) continue;
-      const receipts = new Map((await this.lookUp.inBlock(chainId, block)).map((each) => [each.txHash, each]));
-      const mined = inBlock.flatMap(({ attempts }) =>
-        attempts.flatMap((attempt): MinedAttempt[] => {
-          const receipt = receipts.get(attempt.txHash);
-          return receipt ? [{ signer: attempt.signer, attempt, receipt }] : [];
-        }),
-      );
-      await this.recordMined.execute(chainId, mined);
-    }
+    const blocks = doubts.flatMap(({ tx }) => this.reassign.ownBlock(tx) ?? []);
+    if (blocks.length === 0) return;
+    const known = new Map(doubts.flatMap(({ attempts }) => attempts.map((attempt) => [attempt.txHash, attempt])));
+    const mined = (await this.lookUp.inBlocks(chainId, blocks)).flatMap((receipt): MinedAttempt[] => {
+      const attempt = known.get(receipt.txHash);
+      return attempt ? [{ signer: attempt.signer, attempt, receipt }] : [];
+    });
+    if (mined.length > 0) await this.recordMined.execute(chainId, mined);
   }
 
   private listedOnly(tx: ManagedTx): string | null {

@@ -6,25 +6,36 @@ import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { FairAsk } from '../../../platform/scheduling/fair-ask.js';
 import { Pauses } from '../../../platform/scheduling/pause.js';
+import { Turns } from '../../../platform/scheduling/turns.js';
 import { type BlockRef, Chains, type Receipt, type ReceiptLookup, RpcUnavailable } from '../../chain/index.js';
 import type { Attempt } from '../../ledger/index.js';
 
 const MAX_RECEIPTS_PER_CALL = 50;
+/** Blocks whose receipts are read in one look. */
+const BLOCKS_AT_ONCE = 4;
+/** Until the receipts of a block are read again. */
+const READ_AGAIN_MS = 30_000;
 
 /** Reads the receipts of attempts by hash. No signer waits for the receipts of another one. */
 @Injectable()
 export class LookUpReceipts {
   private readonly lookups: FairAsk<Attempt, ReceiptLookup>;
+  private readonly blocks: FairAsk<BlockRef, readonly Receipt[]>;
+  private readonly turns = new Turns<BlockRef>(BLOCKS_AT_ONCE, ({ hash }) => hash);
+  /** When the receipts of a block were read last, in monotonic milliseconds. */
+  private readonly readAt = new Map<Hash, number>();
 
   constructor(
     private readonly chains: Chains,
     private readonly log: Log,
-    clock: Clock,
+    private readonly clock: Clock,
     { pause }: Pauses,
   ) {
     const batches = (attempts: readonly Attempt[]) => inSlices(attempts, MAX_RECEIPTS_PER_CALL);
     const actorOf = ({ signer }: Attempt): string => signerKey(signer);
     this.lookups = new FairAsk({ actorOf, keyOf: ({ txHash }) => txHash, batches }, clock, pause);
+    const hashOf = ({ hash }: BlockRef): string => hash;
+    this.blocks = new FairAsk({ actorOf: hashOf, keyOf: hashOf, batches: (some) => inSlices(some, 1) }, clock, pause);
   }
 
   /** @returns the answers; no entry where no endpoint has answered yet, which does not mean "no receipt" */
@@ -35,11 +46,30 @@ export class LookUpReceipts {
     );
   }
 
-  /** Receipts of all transactions of a block; none where they cannot be read. */
-  async inBlock(chainId: ChainId, { hash }: BlockRef): Promise<readonly Receipt[]> {
+  /**
+   * Receipts of all transactions of blocks, of which each may cost as many calls as it has transactions.
+   * @returns none of those that cannot be read, or have no turn yet
+   */
+  async inBlocks(chainId: ChainId, blocks: readonly BlockRef[]): Promise<Receipt[]> {
+    const nowMs = this.clock.monotonicMs();
+    for (const [hash, atMs] of this.readAt) if (nowMs - atMs >= READ_AGAIN_MS) this.readAt.delete(hash);
+    const due = new Map(
+      blocks.filter(({ hash }) => !this.readAt.has(hash)).map((block) => [block.hash as string, block]),
+    );
+    const now = await this.turns.take(chainId, [...due.keys()], async (hashes) =>
+      hashes.flatMap((hash) => due.get(hash) ?? []),
+    );
+    for (const { hash } of now) this.readAt.set(hash, nowMs);
+    const told = await this.blocks.execute(now, (some) =>
+      Promise.all(some.map((block) => this.ofBlock(chainId, block))),
+    );
+    return told.flatMap((one) => (one.kind === 'answered' ? one.answer : []));
+  }
+
+  private async ofBlock(chainId: ChainId, { hash }: BlockRef): Promise<readonly Receipt[]> {
     try {
-      const block = { hash, receiptsRoot: null, transactionHashes: [] };
-      return (await this.chains.get(chainId).blockReceipts(block))?.receipts ?? [];
+      const asked = { hash, receiptsRoot: null, transactionHashes: [] };
+      return (await this.chains.get(chainId).blockReceipts(asked))?.receipts ?? [];
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
       this.log.warn('failed to fetch block receipts', { chainId, block: hash, error });

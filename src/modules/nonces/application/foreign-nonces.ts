@@ -13,15 +13,14 @@ import { Clock } from '../../../kernel/clock.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { slotKey, type SlotRef } from '../../signers/index.js';
-import { SearchListings } from './search-listings.js';
+import { SearchListings, type SentSince } from './search-listings.js';
 
 /** A slot whose nonce a node reports as used, although no receipt of our attempts was found. */
 export interface SlotInDoubt {
   readonly slot: SlotRef;
   /** Hashes of all attempts of the slot. */
   readonly hashes: readonly Hash[];
-  /** The block whose price the first of them has; null when it is not known, and without attempts. */
-  readonly sentAt: number | null;
+  readonly since: SentSince;
 }
 
 /** A slot whose nonce a transaction that the database does not know used for good. */
@@ -60,12 +59,12 @@ export class ForeignNonces {
    * reported it has pruned its state.
    */
   private readonly ours = new Map<string, BlockRef>();
-  private readonly listings = new SearchListings();
 
   constructor(
     private readonly chains: Chains,
     private readonly finality: FinalityRule,
     private readonly config: ConfirmationsConfig,
+    private readonly listings: SearchListings,
     private readonly clock: Clock,
   ) {}
 
@@ -118,7 +117,7 @@ export class ForeignNonces {
   ): Promise<ReadonlyMap<string, Sighting>> {
     const head = await this.finality.agreedHead(chain, (await chain.head()).number);
     const heights = head && (await this.finality.heights(chain, head.number));
-    if (heights === null) return new Map();
+    if (head === null || heights === null) return new Map();
     const upTo = heights.byRule;
     this.forgetBelow(chain.chainId, upTo);
     const deep = doubts.flatMap((doubt) => {
@@ -144,7 +143,7 @@ export class ForeignNonces {
     const unnamed = deep.filter(({ key, hashes }) => final.get(key)?.user === null && hashes.length > 0);
     const listed = await this.listings.execute(
       chain,
-      unnamed.map(({ key, sighting, hashes, sentAt }) => ({ key, hashes, usedAt: sighting.first, sentAt })),
+      unnamed.map(({ sighting, ...doubt }) => ({ ...doubt, usedAt: sighting.first, head: head.number })),
     );
     for (const { key } of unnamed) {
       const block = listed.get(key);

@@ -8,6 +8,7 @@ import { type Lease, leasesFor, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
+  createdMs,
   LaneMemory,
   LeasedWork,
   ManagedTx,
@@ -15,6 +16,7 @@ import {
   WriteChanges,
 } from '../../ledger/index.js';
 import { ForeignNonces, type ForeignUse, type SlotInDoubt } from './foreign-nonces.js';
+import type { SentSince } from './search-listings.js';
 
 /** A tx whose nonce a node reports as used, and all its attempts. */
 export interface TxInDoubt {
@@ -49,7 +51,7 @@ export class ReassignNonces {
         signer: tx.signer,
         slot: { signer: tx.signer, nonce: tx.nonce },
         hashes: attempts.map(({ txHash }) => txHash),
-        sentAt: firstPriced(attempts),
+        since: sentSince(attempts),
       })),
     );
     await this.work.run(chainId, used, (leases, share) => this.reassign(leases, share));
@@ -119,7 +121,10 @@ export class ReassignNonces {
   }
 }
 
-function firstPriced(attempts: readonly Attempt[]): number | null {
+function sentSince(attempts: readonly Attempt[]): SentSince {
   const blocks = attempts.flatMap(({ pricedAtBlock }) => pricedAtBlock ?? []);
-  return blocks.length < attempts.length || blocks.length === 0 ? null : Math.min(...blocks);
+  return {
+    block: blocks.length < attempts.length ? null : Math.min(...blocks),
+    time: Math.min(...attempts.map(({ txId }) => createdMs(txId))),
+  };
 }

@@ -7,6 +7,7 @@ import { AttemptRepository, type ConsumedSlot, LeasedWork } from '../../ledger/i
 import { CompareBooks } from '../../lost-commits/index.js';
 import { FillNonceGaps } from './fill-nonce-gaps.js';
 import { ForeignNonces } from './foreign-nonces.js';
+import { NOTHING_SENT } from './search-listings.js';
 
 /** Foreign nonces after a reorg. A slot that is in neither list is not decided yet. */
 interface FreedNonces {
@@ -68,7 +69,7 @@ export class ReopenNonces {
       const isFree = ({ nonce }: ConsumedSlot, index: number): boolean => nonce >= (counts[index] ?? nonce + 1n);
       const inDoubt = slots
         .filter((slot, index) => !isFree(slot, index))
-        .map((slot) => ({ slot, hashes: [], sentAt: null }));
+        .map((slot) => ({ slot, hashes: [], since: NOTHING_SENT }));
       const used = await this.foreign.usedForGood(chainId, inDoubt);
       const isSame = await this.books.onSameChain(chainId, signersOf(slots));
       const freed = slots.filter((slot, index) => isSame(slot.signer) === true && isFree(slot, index));
