@@ -105,6 +105,14 @@ describe('answers are parsed at the edge', () => {
   it('a block that says that it has no transactions', () =>
     expect(answer.block({ ...BLOCK, transactions: [] })).toMatchObject({ transactionHashes: [], listsAll: true }));
 
+  it.each([
+    ['0x5208', false],
+    ['0x0', true],
+    ['?', true],
+  ])('a block that lists none, and whose transactions used gas: %p', (gasUsed, listsAll) =>
+    expect(answer.block({ ...BLOCK, transactions: [], gasUsed })).toMatchObject({ listsAll }),
+  );
+
   it.each<[string, () => unknown]>([
     ['a receipt without status', () => answer.receipt({ ...RECEIPT, status: undefined })],
     ['a receipt with status 2', () => answer.receipt({ ...RECEIPT, status: '0x2' })],

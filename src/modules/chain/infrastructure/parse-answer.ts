@@ -88,7 +88,9 @@ export function block(value: unknown, untold: Untold = ignore): Block {
     informed(isRecord(item) ? item['hash'] : item, 'block.transactions[]', hash, untold),
   );
   const transactionHashes = hashes.filter((each) => each !== null);
-  return { ...header, transactionHashes, listsAll: told !== null && transactionHashes.length === told.length };
+  const isLeftOut =
+    told?.length === 0 && (informed(fields(value, 'block')['gasUsed'], 'block.gasUsed', quantity) ?? 0n) > 0n;
+  return { ...header, transactionHashes, listsAll: !isLeftOut && transactionHashes.length === told?.length };
 }
 
 /** The hash of a block; null where there is none: nodes name a block of zeros for what is not in a block yet (docs/invariants.md, K2). */
