@@ -53,7 +53,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   },
   {
     parts: ['SearchListings'],
-    why: 'four nonces in one look, of different signers where there are; one that is slow or fails is not waited for',
+    why: 'four signers in turn in one look, which read so many blocks together; one that is slow or fails is not waited for',
     shownBy: 'test/unit/nonces/search-listings.spec.ts',
   },
   {

@@ -323,7 +323,8 @@ export class ModelChain implements ChainConnector {
     return slots.map(({ account, nonce, hashes }, i): NonceUse => {
       const own = lookups[i] ?? [];
       for (const lookup of own) if (lookup.kind === 'found') return { kind: 'mined', receipt: lookup.receipt };
-      if (this.minedNonce(account) <= nonce || own.some(({ kind }) => kind !== 'none')) return { kind: 'open' };
+      if (this.minedNonce(account) <= nonce) return { kind: 'open', isFree: true };
+      if (own.some(({ kind }) => kind !== 'none')) return { kind: 'open' };
       const user = this.namesUsers ? this.userOf(account, nonce) : null;
       if (user && hashes.includes(user.txHash)) return { kind: 'ours', block: user.block };
       return { kind: 'passed', head: this.tip(), user };

@@ -88,6 +88,12 @@ describe('what became of a nonce', () => {
     expect(await fate()).toMatchObject({ kind: 'passed', head: { number: 100 } });
   });
 
+  it('is free where all that answer say that it is not used', async () => {
+    a.answer = answers({ height: 99, count: 7 });
+    b.answer = () => ({ error: { code: -32000, message: 'header not found' } });
+    expect(await fate()).toEqual({ kind: 'open', isFree: true });
+  });
+
   it.each([
     ['near the head', 100, 96],
     ['a hundred blocks ago', 1_000, 897],

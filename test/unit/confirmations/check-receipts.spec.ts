@@ -41,6 +41,7 @@ let isAway: boolean;
 let doubts: TxInDoubt[];
 /** The block that lists an attempt without a receipt by hash, and the receipts of all its transactions. */
 let ownBlock: BlockRef | null;
+let searchStop: string | null;
 let inBlock: Receipt[];
 let blocksRead: unknown[];
 let check: CheckReceipts;
@@ -52,7 +53,7 @@ beforeEach(() => {
   answer = () => ({ kind: 'none' });
   [questions, recorded, postponed, doubts] = [[], [], [], []];
   [withReceipt, isAway] = [[], false];
-  [ownBlock, inBlock, blocksRead] = [null, [], []];
+  [ownBlock, searchStop, inBlock, blocksRead] = [null, null, [], []];
   metrics = new FakeMetrics();
   check = new CheckReceipts(
     { heldOn: () => held.map((signer) => ({ signer })) } as unknown as LeaseManager,
@@ -95,6 +96,7 @@ beforeEach(() => {
     {
       execute: async (_chain: ChainId, items: readonly TxInDoubt[]) => void doubts.push(...items),
       ownBlock: () => ownBlock,
+      searchStop: () => searchStop,
     } as unknown as ReassignNonces,
     metrics,
   );
@@ -241,6 +243,12 @@ describe('an attempt that a block lists, and that no endpoint knows by its hash'
     ownBlock = BLOCK;
     await look();
     expect([recorded, unclear]).toEqual([[], ['block 7 has the transaction, and no endpoint tells its receipt']]);
+  });
+
+  it('is told to be searched for where the search stands still', async () => {
+    searchStop = 'the search stands still';
+    await look();
+    expect(unclear).toEqual(['the search stands still']);
   });
 
   it('is looked for only while its nonce is in doubt', async () => {

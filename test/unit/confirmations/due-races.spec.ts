@@ -55,7 +55,7 @@ async function looked(
     } as unknown as LookUpReceipts,
     keep(recorded) as unknown as RecordMined,
     keep(postponed) as unknown as PostponeReceiptChecks,
-    { ...keep(doubts), ownBlock: () => null } as unknown as ReassignNonces,
+    { ...keep(doubts), ownBlock: () => null, searchStop: () => null } as unknown as ReassignNonces,
     new FakeMetrics(),
   ).execute(DEV_CHAIN);
   const ids = (some: readonly { readonly tx: ManagedTx }[]): string[] => some.map(({ tx }) => tx.id);

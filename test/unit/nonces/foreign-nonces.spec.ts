@@ -30,6 +30,8 @@ let fate: NonceUse;
 /** Of the slots behind. */
 let others: NonceUse[];
 let cannotRead: boolean;
+/** Heights of the blocks that were read. */
+let read: number[];
 let head: number;
 /** The questions of each call. */
 let asked: unknown[][];
@@ -51,6 +53,7 @@ beforeEach(() => {
     blocks: async (numbers) => {
       if (cannotRead)
         throw new RpcUnavailable('rpc_unavailable', { chainId: DEV_CHAIN, method: 'blocks' }, 'no answer');
+      read.push(...numbers);
       return numbers.map((number) => ({
         ...{ ...block(number), parentHash: aHash(Math.max(0, number - 1)), timestamp: 0 },
         ...{ baseFeePerGas: null, receiptsRoot: null, listsAll: true },
@@ -70,7 +73,7 @@ beforeEach(() => {
   taken = new ForeignNonces(chains, finality as FinalityRule, config, listings, clock);
   asked = [];
   other = new Map();
-  [listedIn, others, cannotRead] = [null, [], false];
+  [listedIn, others, cannotRead, read] = [null, [], false, []];
   fate = { kind: 'open' };
   head = 0;
 });
@@ -213,6 +216,46 @@ describe('a nonce that a block has one of ours for', () => {
     other.set(7, aHash(0xbad));
     expect(await look(51)).toBeNull();
     expect(taken.ownBlock(SLOT.slot)).toBeNull();
+  });
+
+  describe('keeps the search that is going on', () => {
+    const blocksFrom = async (use: NonceUse, at = 1_000): Promise<number> => {
+      clock.advance(STALE_MS);
+      usedIn(block(at), null);
+      await look(at + 50);
+      clock.advance(STALE_MS);
+      await look(at + 50);
+      fate = use;
+      await look(at + 50);
+      usedIn(block(at + 1), null);
+      await look(at + 50);
+      read = [];
+      await look(at + 50);
+      return Math.max(...read);
+    };
+
+    it('where an answer is missing in between', async () => {
+      expect(await blocksFrom({ kind: 'open' })).toBe(550);
+    });
+
+    it('not where the nonce is free again in between', async () => {
+      clock.advance(STALE_MS);
+      expect(await blocksFrom({ kind: 'open', isFree: true })).toBe(-Infinity);
+    });
+
+    it('while the endpoints do not agree on the block in which the nonce was used', async () => {
+      clock.advance(STALE_MS);
+      usedIn(block(1_000), null);
+      await look(1_050);
+      clock.advance(STALE_MS);
+      await look(1_050);
+      other.set(1_000, null);
+      await look(1_050);
+      other.delete(1_000);
+      read = [];
+      await look(1_050);
+      expect(Math.max(...read)).toBe(550);
+    });
   });
 
   it('may be one of them while its blocks cannot be read, which stops no other', async () => {

@@ -11,6 +11,7 @@ import { RecordingLog } from '../chain/chain-fixture.js';
 
 const [OURS, OTHER_OF_OURS] = [aHash(0xcafe), aHash(0xcaff)];
 const HOUR_SECONDS = 3_600;
+const WEEK_SECONDS = 604_800;
 const block = (number: number, hash = hashOf(number)): BlockRef => ({ number, hash });
 
 /** The block that lists ours; null when none does. */
@@ -35,7 +36,8 @@ let log: RecordingLog;
 let listings: SearchListings;
 
 function hashOf(number: number): Hash {
-  return aHash(number + (number >= forkedAt ? 1_000_000 : 0));
+  // The hash of zeros is that of no block.
+  return aHash(number === 0 ? 2_000_000 : number + (number >= forkedAt ? 1_000_000 : 0));
 }
 
 beforeEach(() => {
@@ -132,9 +134,9 @@ describe('begins anew', () => {
 
   it('after it was forgotten, also while it was going on', async () => {
     await look(far);
-    listings.forget(slotKey(far.slot));
+    listings.forget(far.slot);
     read = [];
-    beforeRead = async () => listings.forget(slotKey(far.slot));
+    beforeRead = async () => listings.forget(far.slot);
     await look(far);
     expect(Math.max(...read)).toBe(1_064);
     [beforeRead, read] = [() => Promise.resolve(), []];
@@ -159,6 +161,16 @@ describe('begins anew', () => {
     expect(await look(search())).toEqual([block(1_040)]);
   });
 
+  it('where the blocks lead past the one where the nonce is known to be used: they are of another branch', async () => {
+    [forkedAt, missing] = [990, new Set([1_000])];
+    parentOf = (number) => hashOf(number === 1_001 ? 999 : number - 1);
+    const used = search({ usedAt: block(1_000, aHash(1_000)) });
+    for (let looks = 0; looks < 3; looks += 1) expect(await look(used)).toEqual([undefined]);
+    [forkedAt, missing, listedIn] = [Infinity, new Set(), 1_000];
+    parentOf = (number) => hashOf(number - 1);
+    expect(await look(used)).toEqual([block(1_000)]);
+  });
+
   it('where another branch took the place of what was read, above what is left', async () => {
     beforeRead = async (numbers) => {
       if (Math.min(...numbers) < 900) forkedAt = 1_010;
@@ -167,6 +179,49 @@ describe('begins anew', () => {
     listedIn = 1_040;
     expect(await look(search())).toEqual([block(1_040)]);
   });
+});
+
+describe('goes on', () => {
+  it('where the highest block is not told at the end', async () => {
+    beforeRead = async (numbers) => {
+      missing = new Set(numbers.length === 1 ? numbers : []);
+    };
+    expect(await look(search())).toEqual([undefined]);
+    [beforeRead, missing, read] = [() => Promise.resolve(), new Set(), []];
+    expect([await look(search()), read]).toEqual([[null], [1_064]]);
+  });
+
+  it('where an endpoint has other blocks below the one where the nonce is known to be used', async () => {
+    const known = search();
+    cut = new Set([950]);
+    await look(known);
+    [cut, forkedAt, read] = [new Set(), 940, []];
+    for (let looks = 0; looks < 5; looks += 1) expect(await look(known)).toEqual([undefined]);
+    forkedAt = Infinity;
+    expect(await look(known)).toEqual([null]);
+    expect(read.filter((number) => number > 950)).toEqual([1_064]);
+  });
+
+  it('to the first block, which is asked for alone', async () => {
+    const asked: (readonly number[])[] = [];
+    beforeRead = async (numbers) => void asked.push(numbers);
+    expect(await look(search({ ...since(0), usedAt: block(9), head: 11 }))).toEqual([null]);
+    expect(asked).toContainEqual([0]);
+  });
+
+  it('to the first block that has no parent', async () => {
+    [missing, parentOf] = [new Set([0]), (number) => aHash(number - 1)];
+    expect(await look(search({ ...since(0), usedAt: block(9), head: 11 }))).toEqual([null]);
+  });
+});
+
+it('reads on below the block of the price while the blocks are not older than its tx: one endpoint told that price', async () => {
+  timestampOf = (number) => number + 4_000;
+  const told = search(since(999, (HOUR_SECONDS + 4_700) * 1_000));
+  listedIn = 750;
+  expect(await look(told)).toEqual([block(750)]);
+  listedIn = null;
+  expect(await look(told)).toEqual([null]);
 });
 
 describe('says nothing', () => {
@@ -224,9 +279,9 @@ describe.each([
   ['no block is known since when it may be out', null],
   ['the price is of a block that is not there yet', 1_001],
 ])('where %s', (_words, number) => {
-  const time = (HOUR_SECONDS + 700) * 1_000;
+  const time = (WEEK_SECONDS + 700) * 1_000;
 
-  it('ends an hour before the first of its txs was created', async () => {
+  it('ends a week before the first of its txs was created', async () => {
     expect(await look(search(since(number, time)))).toEqual([null]);
     expect(Math.min(...read)).toBeLessThan(700);
     listedIn = 700;
@@ -254,7 +309,7 @@ describe('blocks that cannot be read', () => {
     };
     const other = search({ ...slotOf(2), usedAt: block(500), ...since(400) });
     expect(await look(search(), other)).toEqual([undefined, null]);
-    expect(log.lines).toMatchObject([{ fields: { nonce: 7n, error } }]);
+    expect(log.lines).toMatchObject([{ fields: { nonces: [7n], error: error.message } }]);
     [beforeRead, read] = [() => Promise.resolve(), []];
     expect(await look(search())).toEqual([null]);
     expect(read.filter((number) => number > 1_014)).toEqual([1_064]);
@@ -282,18 +337,84 @@ describe('blocks that cannot be read', () => {
 });
 
 describe('many searches', () => {
-  it('take turns by signer, a few at a time', async () => {
-    const many = [1n, 2n, 3n, 4n, 5n, 6n].map((nonce) => search(slotOf(1, nonce)));
-    const other = search(slotOf(2));
-    const told = await look(...many, other);
-    expect([told.filter((each) => each === null).length, told.at(-1)]).toEqual([4, null]);
+  it('of one signer read each block once, and begin where the highest of their nonces was used', async () => {
+    const many = Array.from({ length: 64 }, (_, nonce) =>
+      search({ ...slotOf(1, BigInt(nonce)), hashes: [aHash(10_000 + nonce)], usedAt: block(1_000 - nonce) }),
+    );
+    [listedIn, listed] = [940, aHash(10_003)];
+    const told = await look(...many);
+    expect(told.map((each, nonce) => (nonce === 3 ? each?.number === 940 : each === null))).not.toContain(false);
+    expect([read.length - new Set(read).size, Math.max(...read)]).toEqual([1, 1_064]);
   });
 
-  it('of one signer are looked for first that waited longest', async () => {
-    const far = [1n, 2n, 3n, 4n, 5n, 6n].map((nonce) => search({ ...slotOf(1, nonce), ...since(0) }));
-    await look(...far);
-    listedIn = 1_050;
-    const told = await look(...far);
-    expect(told.map((each) => each?.number)).toEqual([undefined, undefined, undefined, undefined, 1_050, 1_050]);
+  it('end each where nothing of its own can be below', async () => {
+    const long = search({ ...slotOf(1, 8n), ...since(0) });
+    expect(await look(search(), long)).toEqual([null, undefined]);
+    expect(await look(long)).toEqual([undefined]);
+    expect(await look(long)).toEqual([null]);
+  });
+
+  it('that come later wait for the next walk', async () => {
+    const [early, later] = [search(since(0)), search(slotOf(1, 8n))];
+    expect(await look(early)).toEqual([undefined]);
+    expect(await look(early, later)).toEqual([undefined, undefined]);
+    expect(await look(early, later)).toEqual([null, undefined]);
+    listings.forget(early.slot);
+    expect(await look(later)).toEqual([null]);
+  });
+
+  it('of which one is not there in a look is told nothing of the blocks that were read meanwhile', async () => {
+    const [one, other] = [search(since(0)), search({ ...slotOf(1, 8n), ...since(0), hashes: [OTHER_OF_OURS] })];
+    [listed, listedIn] = [OTHER_OF_OURS, 400];
+    expect(await look(one, other)).toEqual([undefined, undefined]);
+    expect(await look(one)).toEqual([undefined]);
+    expect(await look(one, other)).toEqual([null, undefined]);
+    listings.forget(one.slot);
+    expect(await look(other)).toEqual([undefined]);
+    expect(await look(other)).toEqual([block(400)]);
+  });
+
+  it('of many signers take turns, and read so many blocks together', async () => {
+    const many = [1, 2, 3, 4, 5, 6].map((signer) => search({ ...slotOf(signer), ...since(0) }));
+    await look(...many);
+    expect(read).toHaveLength(500);
+    await look(...many);
+    expect(read.filter((number) => number === 1_064)).toHaveLength(6);
+  });
+
+  it('end at the first rate limit, also those of other signers', async () => {
+    const limited = new RpcUnavailable('rpc_unavailable', { chainId: DEV_CHAIN, method: 'blocks' }, 'wait', true);
+    beforeRead = (numbers) =>
+      numbers.includes(1_064) ? Promise.reject(limited) : new Promise((resolve) => setImmediate(resolve));
+    const other = search({ ...slotOf(2), usedAt: block(500), ...since(400) });
+    expect(await look(search(), other)).toEqual([undefined, undefined]);
+    expect(read).toHaveLength(50);
+    expect(await look(other)).toEqual([null]);
+  });
+});
+
+describe('a search that stands still', () => {
+  it('is told with the block and the reason, once in the log', async () => {
+    const known = search();
+    cut = new Set([950]);
+    for (let looks = 0; looks < 3; looks += 1) await look(known);
+    expect(listings.stopOf(known.slot)).toContain('at block 950: it does not list all of its transactions');
+    expect(log.lines).toMatchObject([{ fields: { nonces: [7n], block: 950 } }]);
+    missing = new Set([940]);
+    cut = new Set();
+    await look(known);
+    expect(listings.stopOf(known.slot)).toContain('at block 939: it is not the parent of the block above');
+    expect(log.lines).toHaveLength(2);
+    expect(listings.stopOf({ ...known.slot, nonce: 8n })).toBeNull();
+    missing = new Set();
+    await look(known);
+    expect(listings.stopOf(known.slot)).toBeNull();
+  });
+
+  it('is told where no endpoint tells the block', async () => {
+    missing = new Set(Array.from({ length: 50 }, (_, index) => 965 + index));
+    const known = search();
+    await look(known);
+    expect(listings.stopOf(known.slot)).toContain('at block 1014: no endpoint tells it');
   });
 });

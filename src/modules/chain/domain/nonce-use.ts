@@ -30,4 +30,5 @@ export type NonceUse =
    * used the nonce, when an endpoint could name it.
    */
   | { readonly kind: 'passed'; readonly head: BlockRef; readonly user: NonceUser | null }
-  | { readonly kind: 'open' };
+  /** Not known. `isFree`: all endpoints that answer tell that the nonce is not used. */
+  | { readonly kind: 'open'; readonly isFree?: true };

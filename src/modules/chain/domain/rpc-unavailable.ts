@@ -12,7 +12,12 @@ export type RpcUnavailableCode =
 /** No usable answer from a chain. It must never be read as "no receipt" or "not sent". */
 export class RpcUnavailable extends Unavailable {
   /** `detail` must not name a URL: keys live in paths. */
-  constructor(code: RpcUnavailableCode, where: { readonly chainId: ChainId; readonly method: string }, detail: string) {
+  constructor(
+    code: RpcUnavailableCode,
+    where: { readonly chainId: ChainId; readonly method: string },
+    detail: string,
+    readonly isRateLimit = false,
+  ) {
     super(
       code,
       `chain ${where.chainId}, ${where.method}: ${detail}`,

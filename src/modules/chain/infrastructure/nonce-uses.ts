@@ -17,7 +17,8 @@ interface AccountAnswer {
   /** Head of the endpoint, read after the nonces: the transaction counts were valid at this block. */
   readonly head: BlockHeader | null;
   readonly slots: readonly {
-    readonly passed: boolean;
+    /** Null when it is not told. */
+    readonly passed: boolean | null;
     readonly lookups: readonly ReceiptLookup[];
     readonly places: readonly Place[];
   }[];
@@ -84,7 +85,7 @@ function accountAnswer(questions: readonly NonceQuestion[], { replies, isCurrent
     const count = parsedOrNull(replies[index], (value) => quantity(value, 'count'));
     const lookups = hashes.map((hash) => lookup(hash, replies[at++]));
     const places = hashes.map(() => placeOf(replies[placeAt++]));
-    return { passed: count !== null && count > nonce, lookups, places };
+    return { passed: count === null ? null : count > nonce, lookups, places };
   });
   return { isCurrent, head: parsedOrNull(replies[questions.length], blockHeader), slots };
 }
@@ -98,13 +99,16 @@ function useOf(answers: readonly AccountAnswer[], index: number): NonceUse {
   if (block) return { kind: 'ours', block };
   const foreignUses = answers.map((answer) => (hasOnlyForeignUse(answer, index) ? answer : null));
   const head = highestHead(sufficient('move_payload', foreignUses) ?? []);
-  return head === null ? { kind: 'open' } : { kind: 'passed', head, user: null };
+  if (head !== null) return { kind: 'passed', head, user: null };
+  const told = slots.flatMap(({ passed }) => passed ?? []);
+  const isFree = told.length > 0 && !told.includes(true);
+  return isFree ? { kind: 'open', isFree } : { kind: 'open' };
 }
 
 /** The endpoint has a higher transaction count, has no receipt of any transaction of ours, and has a head. */
 function hasOnlyForeignUse({ slots, head }: AccountAnswer, index: number): boolean {
   const slot = slots[index];
-  if (slot === undefined || head === null || !slot.passed || slot.places.includes('unknown')) return false;
+  if (slot === undefined || head === null || slot.passed !== true || slot.places.includes('unknown')) return false;
   return slot.lookups.every(({ kind }) => kind === 'none');
 }
 

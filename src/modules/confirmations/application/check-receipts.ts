@@ -115,7 +115,7 @@ export class CheckReceipts {
         answered:
           item.attempts.every(({ txHash }) => lookups.get(txHash)?.kind === 'none') &&
           item.before.every(({ txHash }) => ['none', 'found'].includes(lookups.get(txHash)?.kind ?? '')),
-        unclear: firstUnclear(item.attempts.map(({ txHash }) => lookups.get(txHash))) ?? this.listedOnly(item.tx),
+        unclear: firstUnclear(item.attempts.map(({ txHash }) => lookups.get(txHash))) ?? this.whyInDoubt(item.tx),
       }));
     this.metrics.count('receipt_check_total', found.length, { result: 'found' });
     this.metrics.count('receipt_check_total', missing.filter(({ answered }) => answered).length, { result: 'none' });
@@ -151,9 +151,11 @@ export class CheckReceipts {
     if (mined.length > 0) await this.recordMined.execute(chainId, mined);
   }
 
-  private listedOnly(tx: ManagedTx): string | null {
-    const block = tx.isInDoubt ? this.reassign.ownBlock(tx) : null;
-    return block && `block ${block.number} has the transaction, and no endpoint tells its receipt`;
+  private whyInDoubt(tx: ManagedTx): string | null {
+    if (!tx.isInDoubt) return null;
+    const block = this.reassign.ownBlock(tx);
+    if (block === null) return this.reassign.searchStop(tx);
+    return `block ${block.number} has the transaction, and no endpoint tells its receipt`;
   }
 
   /** Of this node's signers, in turn. */

@@ -36,12 +36,15 @@ const OURS_MEMORY_BLOCKS = 100_000;
 
 /** Observations that a foreign transaction used a nonce: the block of the first one, and of the last one. */
 interface Sighting {
+  readonly slot: SlotRef;
   readonly first: BlockRef;
   readonly last: BlockRef;
   /** The foreign transaction, if one of the observations found it. */
   readonly user: NonceUser | null;
   /** Monotonic milliseconds of the first observation. */
   readonly since: number;
+  /** The look after the last observation did not show the same: it takes two more. What was found out until then is kept. */
+  readonly isInterrupted: boolean;
 }
 
 /**
@@ -79,15 +82,23 @@ export class ForeignNonces {
       doubts.map(({ slot, hashes }) => ({ account: slot.signer.address, nonce: slot.nonce, hashes })),
     );
     // An observation reads nonce and receipt at two moments, maybe at two blocks, so one alone decides nothing, even if its block is final.
-    const observedBefore = doubts.filter(({ slot }) => this.sightings.has(slotKey(slot)));
+    const observedBefore = doubts.filter(({ slot }) => this.isObserved(slot));
     doubts.forEach(({ slot }, index) => this.observe(slot, uses[index]));
-    const final = await this.finalSightings(chain, observedBefore);
+    const final = await this.finalSightings(
+      chain,
+      observedBefore.filter(({ slot }) => this.isObserved(slot)),
+    );
     const foreign = doubts.flatMap((doubt) => {
       const sighting = final.get(slotKey(doubt.slot));
       return sighting ? [{ ...doubt, usedBy: sighting.user }] : [];
     });
-    for (const { slot } of foreign) this.forget(slotKey(slot));
+    for (const { slot } of foreign) this.forget(slot);
     return foreign;
+  }
+
+  /** Why it is not found out whether blocks list an attempt of the slot; null when nothing is wrong. */
+  searchStop(slot: SlotRef): string | null {
+    return this.listings.stopOf(slot);
   }
 
   /** The block that has an attempt of the slot, although no receipt was found; null when none is known. */
@@ -99,16 +110,20 @@ export class ForeignNonces {
   private observe(slot: SlotRef, use: NonceUse | undefined): void {
     const key = slotKey(slot);
     if (use?.kind === 'ours') this.ours.set(key, use.block);
+    const known = this.sightings.get(key);
     if (use?.kind !== 'passed') {
-      this.forget(key);
+      // One answer that is missing takes nothing back: the block of the first observation tells whether a reorg did.
+      if (known && (use === undefined || (use.kind === 'open' && !use.isFree)))
+        this.sightings.set(key, { ...known, isInterrupted: true });
+      else this.forget(slot);
       return;
     }
-    const known = this.sightings.get(key);
     const last = use.user?.block ?? use.head;
     const user = use.user ?? known?.user ?? null;
     // When the foreign transaction is named now, or differs from the one before, its own block has to become final.
     const first = known && known.user?.txHash === user?.txHash ? known.first : last;
-    this.sightings.set(key, { first, last, user, since: known?.since ?? this.clock.monotonicMs() });
+    const since = known?.since ?? this.clock.monotonicMs();
+    this.sightings.set(key, { slot, first, last, user, since, isInterrupted: false });
   }
 
   private async finalSightings(
@@ -136,9 +151,10 @@ export class ForeignNonces {
       // Our block is orphaned only when another block is at its height.
       if (this.oursOf(key).some(({ number, hash }) => (canonical.get(number)?.value ?? hash) === hash)) continue;
       this.ours.delete(key);
+      const agreed = canonical.get(sighting.first.number)?.value;
+      if (agreed === sighting.first.hash) final.set(key, sighting);
       // An orphaned block proves nothing: the reorg may have freed the nonce. Start again from the last observation.
-      if (canonical.get(sighting.first.number)?.value === sighting.first.hash) final.set(key, sighting);
-      else this.sightings.set(key, { ...sighting, first: sighting.last, user: null });
+      else if (agreed !== undefined) this.sightings.set(key, { ...sighting, first: sighting.last, user: null });
     }
     const unnamed = deep.filter(({ key, hashes }) => final.get(key)?.user === null && hashes.length > 0);
     const listed = await this.listings.execute(
@@ -153,9 +169,13 @@ export class ForeignNonces {
     return final;
   }
 
-  private forget(key: string): void {
-    this.sightings.delete(key);
-    this.listings.forget(key);
+  private isObserved(slot: SlotRef): boolean {
+    return this.sightings.get(slotKey(slot))?.isInterrupted === false;
+  }
+
+  private forget(slot: SlotRef): void {
+    this.sightings.delete(slotKey(slot));
+    this.listings.forget(slot);
   }
 
   private oursOf(key: string): BlockRef[] {
@@ -169,8 +189,8 @@ export class ForeignNonces {
 
   private forgetBelow(chainId: ChainId, number: number): void {
     const isOfChain = (key: string): boolean => key.startsWith(`${chainId}:`);
-    for (const [key, { last }] of this.sightings)
-      if (last.number < number - SIGHTING_MEMORY_BLOCKS && isOfChain(key)) this.forget(key);
+    for (const [key, { slot, last }] of this.sightings)
+      if (last.number < number - SIGHTING_MEMORY_BLOCKS && isOfChain(key)) this.forget(slot);
     for (const [key, block] of this.ours)
       if (block.number < number - OURS_MEMORY_BLOCKS && isOfChain(key)) this.ours.delete(key);
   }

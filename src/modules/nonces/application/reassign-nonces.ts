@@ -62,6 +62,11 @@ export class ReassignNonces {
     return this.foreign.ownBlock({ signer, nonce });
   }
 
+  /** Why it is not found out whether blocks list an attempt of this tx; null when nothing is wrong. */
+  searchStop({ signer, nonce }: ManagedTx): string | null {
+    return this.foreign.searchStop({ signer, nonce });
+  }
+
   private async reassign(leases: readonly Lease[], used: readonly ForeignSlot[]): Promise<void> {
     const foreign = await this.foreignAmong(leases, used);
     const txs = foreign.length === 0 ? [] : await this.stillInDoubt(foreign);

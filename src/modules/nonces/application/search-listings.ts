@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { Hash } from '../../../kernel/hex.js';
+import { groupBy } from '../../../kernel/group-by.js';
 import { range } from '../../../kernel/range.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
@@ -10,20 +11,22 @@ import { Turns } from '../../../platform/scheduling/turns.js';
 import { type Block, BLOCKS_PER_CALL, type BlockRef, type ChainBlocks, RpcUnavailable } from '../../chain/index.js';
 import { slotKey, type SlotRef } from '../../signers/index.js';
 
-/** Blocks of one search that are read in one look; the next look goes on below them. */
+/** Blocks of a chain that are read in one look, for all searches; the next look goes on below them. */
 const BLOCKS_PER_LOOK = 500;
-/** Searches in one look. */
-const SEARCHES_PER_LOOK = 4;
+const SIGNERS_PER_LOOK = 4;
 /** Blocks to read beyond both ends: heads differ between endpoints. */
 const SLACK_BLOCKS = 64;
 /** Clocks of nodes and of chains differ. */
 const SLACK_MS = 3_600_000;
+/** A request that is repeated after the database lost its commits is younger than what is out. */
+const REPEATED_SLACK_MS = 7 * 24 * 3_600_000;
+const NO_BLOCK = `0x${'0'.repeat(64)}`;
 
 /** Since when a transaction of ours may be in a block. */
 export interface SentSince {
-  /** The lowest block whose price one of them has; null where that is not known of each. */
+  /** The lowest block whose price one of them has, as one endpoint told it; null where that is not known of each. */
   readonly block: number | null;
-  /** Milliseconds since 1970, for where no block is known. */
+  /** When the first of their txs was created, in milliseconds since 1970. */
   readonly time: number;
 }
 
@@ -41,149 +44,223 @@ export interface Search {
   readonly head: number;
 }
 
+/** All searches of one signer. */
+interface Searcher {
+  readonly signer: string;
+  readonly searches: readonly Search[];
+}
+
+/** By slot, the block that lists one of ours, or null when none does. */
+type Listings = ReadonlyMap<string, BlockRef | null>;
+
+/** Where a walk stands still. */
+interface Stop {
+  readonly number: number;
+  readonly reason: string;
+}
+
 /** The blocks that were read: a chain of parents, without a gap, from the top down. */
 interface Walk {
-  /** What is searched for. */
-  readonly about: string;
+  /** What is searched for, by slot: all searches that were open when it began. */
+  readonly about: Map<string, string>;
+  /** Slots of which nothing below can be. */
+  readonly done: Set<string>;
   /** The highest one. While it is on the chain, all of them are. */
-  readonly top: BlockRef | null;
+  top: BlockRef | null;
   /** The highest block to read. */
-  readonly next: number;
+  next: number;
   /** Its hash, or that of the first block below it that there is; null at the top. */
-  readonly parent: Hash | null;
-  /** Nothing below can be ours. */
-  readonly isDone: boolean;
+  parent: Hash | null;
+  stop: Stop | null;
 }
 
 /**
  * Searches blocks for transactions of ours: a node may list one in its block, and know nothing by its hash (docs/public-cases.md). Where its
  * state is pruned, too, nothing else tells that the nonce was used by the payload itself, which would be executed twice with another one. So "no
  * block lists ours" is said only of all blocks since it was signed, each read whole and linked to the next by its hash; until then the nonce is kept.
+ * One walk down the chain is for all searches of a signer that are open when it begins; those that come later wait for the next.
  */
 @Injectable()
 export class SearchListings {
-  /** By slot, those that were looked for last at the end. In memory: after a restart a search begins again. */
+  /** By signer. In memory: after a restart a search begins again. */
   private readonly walks = new Map<string, Walk>();
-  private readonly turns = new Turns<Search>(SEARCHES_PER_LOOK, signerOf);
-  private readonly looks: FairAsk<Search, BlockRef | null | undefined>;
+  private readonly turns = new Turns<Searcher>(SIGNERS_PER_LOOK, ({ signer }) => signer);
+  private readonly looks: FairAsk<Searcher, Listings>;
 
   constructor(
     private readonly log: Log,
     clock: Clock,
     { pause }: Pauses,
   ) {
-    const batches = (searches: readonly Search[]) => searches.map((search) => [search]);
-    const keyOf = (search: Search): string => `${slotKey(search.slot)} ${aboutOf(search)}`;
-    this.looks = new FairAsk({ actorOf: signerOf, keyOf, batches }, clock, pause);
+    const batches = (searchers: readonly Searcher[]) => searchers.map((searcher) => [searcher]);
+    const keyOf = ({ searches }: Searcher): string =>
+      searches.map((search) => `${slotKey(search.slot)} ${aboutOf(search)}`).join(' ');
+    this.looks = new FairAsk({ actorOf: ({ signer }) => signer, keyOf, batches }, clock, pause);
   }
 
   /** @returns the block that lists one of ours, or null when none does, by slot; those without an entry go on in the next look */
-  async execute(chain: ChainBlocks, searches: readonly Search[]): Promise<ReadonlyMap<string, BlockRef | null>> {
-    const told = await this.looks.execute(await this.inTurn(chain, searches), (some) =>
-      Promise.all(some.map((search) => this.look(chain, search))),
+  async execute(chain: ChainBlocks, searches: readonly Search[]): Promise<Listings> {
+    const bySigner = groupBy(searches, ({ slot }) => signerKey(slot.signer));
+    const now = await this.turns.take(chain.chainId, [...bySigner.keys()], async (signers) =>
+      signers.map((signer) => ({ signer, searches: bySigner.get(signer) ?? [] })),
     );
-    return new Map(
-      told.flatMap((one): [string, BlockRef | null][] =>
-        one.kind === 'answered' && one.answer !== undefined ? [[slotKey(one.item.slot), one.answer]] : [],
-      ),
+    const budget = { blocks: BLOCKS_PER_LOOK };
+    const told = await this.looks.execute(now, (some) =>
+      Promise.all(some.map((searcher) => this.look(chain, searcher, budget))),
     );
+    return new Map(told.flatMap((one) => (one.kind === 'answered' ? [...one.answer] : [])));
   }
 
-  forget(slot: string): void {
-    this.walks.delete(slot);
+  /** Why the search for this slot stands still; null when it does not. */
+  stopOf(slot: SlotRef): string | null {
+    const walk = this.walks.get(signerKey(slot.signer));
+    if (!walk?.stop || !walk.about.has(slotKey(slot))) return null;
+    return `blocks are searched for the transaction, and the search stands still at block ${walk.stop.number}: ${walk.stop.reason}`;
   }
 
-  /** Of each signer those first that were not looked for, or not for the longest time. */
-  private inTurn(chain: ChainBlocks, searches: readonly Search[]): Promise<Search[]> {
-    const last = new Map([...this.walks.keys()].map((slot, index) => [slot, index]));
-    const lastLook = ({ slot }: Search): number => last.get(slotKey(slot)) ?? -1;
-    const byWait = searches.toSorted((a, b) => lastLook(a) - lastLook(b));
-    const signers = [...new Set(searches.map(signerOf))];
-    return this.turns.take(chain.chainId, signers, async (some, perSigner) =>
-      some.flatMap((signer) => byWait.filter((search) => signerOf(search) === signer).slice(0, perSigner)),
-    );
+  forget(slot: SlotRef): void {
+    const signer = signerKey(slot.signer);
+    const walk = this.walks.get(signer);
+    walk?.about.delete(slotKey(slot));
+    if (walk?.about.size === 0) this.walks.delete(signer);
   }
 
-  /** @returns undefined when blocks are left to read */
-  private async look(chain: ChainBlocks, search: Search): Promise<BlockRef | null | undefined> {
-    const slot = slotKey(search.slot);
-    const known = this.walks.get(slot);
-    let walk = known?.about === aboutOf(search) ? known : fromTop(search);
-    this.walks.delete(slot);
-    this.walks.set(slot, walk);
+  private async look(
+    chain: ChainBlocks,
+    { signer, searches }: Searcher,
+    budget: { blocks: number },
+  ): Promise<Listings> {
+    const walk = this.walkOf(signer, searches);
+    const own = searches.filter((search) => walk.about.get(slotKey(search.slot)) === aboutOf(search));
+    const listed = new Map<string, BlockRef | null>();
+    const before = walk.stop;
+    // What is read now is not searched for others: they wait for the next walk.
+    if (budget.blocks > 0 && leftOf(walk, own, listed).length > 0) keepOnly(walk, own);
     try {
-      for (let read = 0; read < BLOCKS_PER_LOOK && !walk.isDone; read += BLOCKS_PER_CALL) {
-        const further = await below(chain, walk, search);
-        if ('number' in further) return further;
-        const isFurther = further.next < walk.next;
-        walk = further;
-        if (!isFurther) break;
+      let next = Infinity;
+      while (budget.blocks > 0 && walk.next < next && leftOf(walk, own, listed).length > 0) {
+        next = walk.next;
+        budget.blocks -= BLOCKS_PER_CALL;
+        for (const [slot, block] of await below(chain, walk, leftOf(walk, own, listed))) listed.set(slot, block);
       }
-      if (!walk.isDone || walk.top === null) return undefined;
-      const [top] = await chain.blocks([walk.top.number]);
-      if (top?.hash === walk.top.hash) return null;
-      walk = fromTop(search);
-      return undefined;
+      const done = own.map(({ slot }) => slotKey(slot)).filter((slot) => walk.done.has(slot) && !listed.has(slot));
+      if (done.length > 0 && (await isOnChain(chain, walk, own))) for (const slot of done) listed.set(slot, null);
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
-      const { signer, nonce } = search.slot;
-      this.log.warn('failed to search blocks for a transaction of ours', { signer: signerKey(signer), nonce, error });
-      return undefined;
-    } finally {
-      if (this.walks.has(slot)) this.walks.set(slot, walk);
+      // Whoever goes on makes it worse, for all that ask this chain.
+      if (error.isRateLimit) budget.blocks = 0;
+      walk.stop = { number: walk.next, reason: error.message };
     }
+    if (walk.stop !== null && walk.stop.number !== before?.number)
+      this.log.warn('failed to search blocks for a transaction of ours', {
+        signer,
+        nonces: own.map(({ slot }) => slot.nonce),
+        block: walk.stop.number,
+        error: walk.stop.reason,
+      });
+    for (const [slot, block] of listed) if (block !== null) walk.about.delete(slot);
+    return listed;
+  }
+
+  /** With another attempt, or where the nonce is known to be used at another block, a search waits for the next walk. */
+  private walkOf(signer: string, searches: readonly Search[]): Walk {
+    const known = this.walks.get(signer);
+    if (known && searches.some((search) => known.about.get(slotKey(search.slot)) === aboutOf(search))) return known;
+    const about = new Map(searches.map((search) => [slotKey(search.slot), aboutOf(search)]));
+    const walk = { about, done: new Set<string>(), top: null, next: topOf(searches), parent: null, stop: null };
+    this.walks.set(signer, walk);
+    return walk;
   }
 }
 
-function signerOf({ slot }: Search): string {
-  return signerKey(slot.signer);
-}
-
-/** With another attempt, or where the nonce is known to be used at another block, a search begins anew. */
 function aboutOf({ usedAt, hashes }: Search): string {
   return [usedAt.hash, ...hashes.toSorted()].join(' ');
 }
 
-function fromTop(search: Search): Walk {
-  const next = Math.min(search.head, search.usedAt.number + SLACK_BLOCKS);
-  return { about: aboutOf(search), top: null, next, parent: null, isDone: false };
+function leftOf({ done }: Walk, searches: readonly Search[], listed: Listings): Search[] {
+  return searches.filter(({ slot }) => !done.has(slotKey(slot)) && !listed.has(slotKey(slot)));
+}
+
+function topOf(searches: readonly Search[]): number {
+  const head = Math.max(...searches.map((search) => search.head));
+  return Math.min(head, highestUse(searches) + SLACK_BLOCKS);
+}
+
+function highestUse(searches: readonly Search[]): number {
+  return Math.max(...searches.map(({ usedAt }) => usedAt.number));
+}
+
+function keepOnly({ about }: Walk, searches: readonly Search[]): void {
+  const kept = new Set(searches.map(({ slot }) => slotKey(slot)));
+  for (const slot of about.keys()) if (!kept.has(slot)) about.delete(slot);
+}
+
+/** Another branch took the place of what was read. */
+function beginAnew(walk: Walk, searches: readonly Search[]): void {
+  walk.done.clear();
+  Object.assign(walk, { top: null, next: topOf(searches), parent: null });
+}
+
+/** A block that is not told proves nothing: it is asked for again. */
+async function isOnChain(chain: ChainBlocks, walk: Walk, searches: readonly Search[]): Promise<boolean> {
+  if (walk.top === null) return false;
+  const { number, hash } = walk.top;
+  const [top] = await chain.blocks([number]);
+  if (top?.hash === hash) return true;
+  if (top) beginAnew(walk, searches);
+  walk.stop = { number, reason: top ? 'it is of another branch' : 'no endpoint tells it' };
+  return false;
 }
 
 /**
  * Reads on, as far as blocks are there and are read whole. A height may have no block, but then the next lower one is the parent
- * (docs/invariants.md, K4).
- * @returns the block that lists one of ours; or the walk, which begins anew where another branch took the place of what was read
+ * (docs/invariants.md, K4). The walk begins anew where another branch took the place of what was read, but not below a final block: all below are
+ * linked to it, so an endpoint that has others lacks these.
+ * @param searches that are left
+ * @returns the blocks that list one of ours, by slot
  */
-async function below(chain: ChainBlocks, walk: Walk, search: Search): Promise<Walk | BlockRef> {
-  const { usedAt, hashes } = search;
-  let { top, next, parent } = walk;
-  const blocks = await chain.blocks(range(Math.max(0, next - BLOCKS_PER_CALL + 1), next));
+async function below(chain: ChainBlocks, walk: Walk, searches: readonly Search[]): Promise<Map<string, BlockRef>> {
+  const listed = new Map<string, BlockRef>();
+  const used = highestUse(searches);
+  const stopAt = (number: number, reason: string) => ((walk.stop = { number, reason }), listed);
+  // The first block is asked for alone: some nodes have none, or tell it in another form.
+  const blocks = await chain.blocks(
+    range(Math.max(Math.min(1, walk.next), walk.next - BLOCKS_PER_CALL + 1), walk.next),
+  );
+  const first = walk.next;
   for (const block of blocks.toReversed()) {
     if (block === null) continue;
     const { number, hash } = block;
-    if (!isLinked(block, parent, usedAt)) {
-      // Below a final block only this endpoint can be wrong, or lack blocks.
-      if (number === next || next > usedAt.number) return fromTop(search);
-      break;
+    const isLinked = walk.parent === null ? number >= used : walk.parent === hash;
+    const isPast = isLinked && searches.some(({ usedAt }) => isNotOn(usedAt, block, walk.next));
+    if (isPast || (!isLinked && walk.next > used)) {
+      beginAnew(walk, searches);
+      return stopAt(number, 'it is of another branch');
     }
-    if (hashes.some((each) => block.transactionHashes.includes(each))) return { number, hash };
-    if (!block.listsAll) break;
-    top ??= { number, hash };
-    next = number - 1;
-    parent = block.parentHash;
-    if (isBefore(block, search)) return { ...walk, top, next, parent, isDone: true };
+    if (!isLinked) return stopAt(number, 'it is not the parent of the block above');
+    for (const { slot, hashes } of searches)
+      if (hashes.some((each) => block.transactionHashes.includes(each))) listed.set(slotKey(slot), { number, hash });
+    if (!block.listsAll) return stopAt(number, 'it does not list all of its transactions');
+    walk.top ??= { number, hash };
+    walk.next = number - 1;
+    walk.parent = block.parentHash;
+    for (const search of searches) if (isBefore(block, search)) walk.done.add(slotKey(search.slot));
   }
-  return { ...walk, top, next, parent };
+  if (walk.next === first) return stopAt(first, 'no endpoint tells it');
+  walk.stop = null;
+  return listed;
 }
 
-function isLinked({ number, hash }: Block, parent: Hash | null, usedAt: BlockRef): boolean {
-  if (number === usedAt.number) return hash === usedAt.hash && (parent === null || parent === hash);
-  return parent === null ? number > usedAt.number : parent === hash;
+/** Whether the branch of a block, which is the first one from `next` down, does not have that other block. */
+function isNotOn(other: BlockRef, { number, hash }: BlockRef, next: number): boolean {
+  return number === other.number ? hash !== other.hash : number < other.number && next >= other.number;
 }
 
 /** Whether nothing of ours was out before this block. A price of a block that was not there yet tells nothing. */
-function isBefore({ number, timestamp }: Block, { since, usedAt }: Search): boolean {
-  if (number === 0) return true;
-  if (since.block !== null && since.block <= usedAt.number) return number <= since.block - SLACK_BLOCKS;
-  return timestamp !== null && timestamp * 1_000 < since.time - SLACK_MS;
+function isBefore({ number, timestamp, parentHash }: Block, { since, usedAt }: Search): boolean {
+  if (number === 0 || parentHash === NO_BLOCK) return true;
+  const isOlder = (slackMs: number) => timestamp !== null && timestamp * 1_000 < since.time - slackMs;
+  if (since.block === null || since.block > usedAt.number) return isOlder(REPEATED_SLACK_MS);
+  // One endpoint told the block of the price.
+  return number <= since.block - SLACK_BLOCKS && (timestamp === null || isOlder(SLACK_MS));
 }

@@ -7,6 +7,7 @@ import { RpcUnavailable } from '../../domain/rpc-unavailable.js';
 import type { NodeError, RpcReply } from './json-rpc.js';
 import { MalformedAnswer, type Untold } from '../parse-answer.js';
 import type { RpcPool } from './rpc-pool.js';
+import { isRateLimit } from './silence.js';
 
 export type Params = readonly unknown[];
 
@@ -44,7 +45,7 @@ export class RpcReader {
 
   /** @throws RpcUnavailable */
   parsed<T>(method: string, reply: RpcReply | undefined, parse: Parse<T>): T {
-    if (reply?.kind !== 'result') throw this.unavailable(method, reasonOf(reply));
+    if (reply?.kind !== 'result') throw this.unavailable(method, reasonOf(reply), reply && isRateLimit(reply));
     try {
       return parse(reply.value, this.untoldBy(reply));
     } catch (error) {
@@ -79,10 +80,10 @@ export class RpcReader {
     return errorClass;
   }
 
-  unavailable(method: string, detail: string): RpcUnavailable {
+  unavailable(method: string, detail: string, isLimited = false): RpcUnavailable {
     const isWrongChain = this.pool.status().every(({ state }) => state === 'wrong_chain');
     const code = isWrongChain ? 'rpc_wrong_chain' : 'rpc_unavailable';
-    return new RpcUnavailable(code, { chainId: this.chainId, method }, detail);
+    return new RpcUnavailable(code, { chainId: this.chainId, method }, detail, isLimited);
   }
 
   malformed(method: string, detail: string): RpcUnavailable {
