@@ -47,7 +47,8 @@ function node(view: View) {
       };
     const number = params[0] === 'latest' ? head : Number(params[0]);
     if (number > head) return { result: null };
-    return { result: { number: hex(number), hash: hashOf(number, fork), parentHash: hashOf(0), timestamp: '0x1' } };
+    const block = { number: hex(number), hash: hashOf(number, fork), parentHash: hashOf(0), timestamp: '0x1' };
+    return { result: { ...block, transactions: listed ? [hashOf(4711)] : [] } };
   };
 }
 
@@ -237,6 +238,44 @@ describe('what rests on more than one endpoint', () => {
         server.answer = (call) =>
           call.method === 'eth_getBlockReceipts' ? { error: { code, message } } : node({ status: null })(call);
       expect(await chain.agreedReceipts([PLACED])).toMatchObject([{ kind }]);
+    });
+
+    it.each<[string, View, string]>([
+      ['lists it', UNINDEXED, 'unavailable'],
+      ['has another block there', { ...UNINDEXED, fork: 1 }, 'none'],
+      ['is not that far', { ...UNINDEXED, head: 90 }, 'none'],
+    ])('of an endpoint without receipts of blocks that %s', async (_words, view, kind) => {
+      const chain = await start(view, view);
+      for (const server of servers)
+        server.answer = (call) =>
+          call.method === 'eth_getBlockReceipts'
+            ? { error: { code: -32601, message: 'the method eth_getBlockReceipts does not exist' } }
+            : node(view)(call);
+      expect(await chain.agreedReceipts([PLACED])).toMatchObject([{ kind }]);
+    });
+
+    it('is unclear where the method is answered with an HTTP status: it may be so for good', async () => {
+      const chain = await start(WITHOUT, WITHOUT);
+      for (const server of servers)
+        server.takeOver = ({ calls, response }) => {
+          if (calls[0]?.method !== 'eth_getBlockReceipts') return false;
+          response.writeHead(405).end();
+          return true;
+        };
+      expect(await chain.agreedReceipts([PLACED])).toMatchObject([
+        { kind: 'unclear', message: expect.stringContaining('eth_getBlockReceipts') },
+      ]);
+    });
+
+    it('comes with those of few other blocks at a time', async () => {
+      const chain = await start(UNINDEXED, UNINDEXED);
+      const many = Array.from({ length: 9 }, (_, index) => ({ ...PLACED, blockNumber: 90 + index }));
+      await chain.agreedReceipts(many);
+      const inEach = servers.map(({ bodies }) => bodies.map((body) => body.split('eth_getBlockReceipts').length - 1));
+      expect(inEach.map((counts) => counts.filter((count) => count > 0))).toEqual([
+        [4, 4, 1],
+        [4, 4, 1],
+      ]);
     });
 
     it('is not known while two endpoints tell different ones', async () => {

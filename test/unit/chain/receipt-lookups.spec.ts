@@ -87,6 +87,25 @@ describe('receipts', () => {
       expect(await fixture.connector.blockReceipts(asked)).toBeNull();
     });
 
+    it('come one by one for ten minutes after an error that the node has no such method', async () => {
+      fixture.clock.hold();
+      node.answer = oneByOne;
+      await fixture.connector.blockReceipts(asked);
+      fixture.clock.advance(599_999);
+      await fixture.connector.blockReceipts(asked);
+      expect(paramsOf(WHOLE)).toHaveLength(1);
+      fixture.clock.advance(1);
+      await fixture.connector.blockReceipts(asked);
+      expect(paramsOf(WHOLE)).toHaveLength(2);
+    });
+
+    it('are null, and do not come one by one, where they are asked for at once alone', async () => {
+      node.answer = oneByOne;
+      expect(await fixture.connector.blockReceipts(asked, true)).toBeNull();
+      expect(await fixture.connector.blockReceipts(asked, true)).toBeNull();
+      expect(node.asked).toEqual([WHOLE]);
+    });
+
     it('are asked for in one call again after an error that says nothing of the method', async () => {
       node.answer = (call) => (call.method === WHOLE ? BUSY : oneByOne(call));
       await expect(fixture.connector.blockReceipts(asked)).rejects.toMatchObject({ code: 'rpc_unavailable' });

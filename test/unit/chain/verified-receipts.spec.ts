@@ -42,8 +42,12 @@ async function asked(of: readonly Receipt[]): Promise<{ blocks: number; hashes: 
 describe('the receipt of a lone transaction', () => {
   it('is that of its block where the node has none by hash', async () => {
     chain.faults.lostIndex = true;
+    const blocks = jest.spyOn(chain, 'blockReceipts');
     const found = await receipts.ofBlock(chain, block, [hashes[0]]);
     expect([...found.keys()]).toContain(hashes[0]);
+    // Not one by one: by hash the node has none.
+    expect(blocks.mock.calls).toEqual([[block, true]]);
+    jest.restoreAllMocks();
   });
 
   it('costs no block where the node has it by hash, or does not answer', async () => {

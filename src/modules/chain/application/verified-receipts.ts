@@ -37,7 +37,8 @@ export class VerifiedReceipts {
    * missing in the result. An RPC failure gives an empty result: some nodes need longer than the time-out for a very large block.
    */
   async ofBlock(chain: ChainReceipts, block: NumberedBlock, hashes: readonly Hash[]): Promise<ReceiptsByHash> {
-    if (!isWholeBlockCheaper(hashes.length)) {
+    const isAlone = !isWholeBlockCheaper(hashes.length);
+    if (isAlone) {
       const lookups = await chain.receipts(hashes);
       // A node that does not know its transactions by their hashes may know them by their block.
       if (lookups.every(({ kind }) => kind !== 'none'))
@@ -47,7 +48,7 @@ export class VerifiedReceipts {
         );
     }
     try {
-      return await this.wholeBlock(chain, block, hashes);
+      return await this.wholeBlock(chain, block, hashes, isAlone);
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
       this.log.warn('failed to fetch block receipts', { chainId: chain.chainId, block: block.number, error });
@@ -88,8 +89,9 @@ export class VerifiedReceipts {
     chain: ChainReceipts,
     block: NumberedBlock,
     hashes: readonly Hash[],
+    atOnce: boolean,
   ): Promise<ReceiptsByHash> {
-    const answer = await chain.blockReceipts(block);
+    const answer = await chain.blockReceipts(block, atOnce);
     const found = inBlock(block.hash, answer?.receipts ?? []);
     if (answer?.proven) this.proven.add(block.hash, only(hashes, found));
     else if (block.receiptsRoot !== null)

@@ -56,8 +56,12 @@ export interface ChainBlocks extends OneChain {
 export interface ChainReceipts extends OneChain {
   /** In the given order. */
   receipts(hashes: readonly Hash[]): Promise<ReceiptLookup[]>;
-  /** All receipts of one block by its hash; null when the node does not have (or no longer has) that block. */
-  blockReceipts(block: BlockToProve): Promise<BlockReceipts | null>;
+  /**
+   * All receipts of one block by its hash; null when the node does not have (or no longer has) that block.
+   *
+   * @param atOnce not one by one, which tells nothing new where a node knows nothing by hash: null where it has no receipts of blocks
+   */
+  blockReceipts(block: BlockToProve, atOnce?: boolean): Promise<BlockReceipts | null>;
   /**
    * Receipts on whose block and outcome, or absence, the endpoints agree, with the evidence of `make_final`; `unavailable` where they
    * do not. Where an endpoint has none by hash, the receipts of the block at that height count. In the given order. Costs a call per receipt at

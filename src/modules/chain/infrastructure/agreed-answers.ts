@@ -5,7 +5,9 @@ import type { BlockRef, ReceiptLookup } from '../domain/block.js';
 import type { BlockTag, PlacedTx } from '../domain/chain-connector.js';
 import type { UsedCount, UsedNonces } from '../domain/used-nonces.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
-import { type IsUnsupported, listedReceipt, lookup, receiptsAt } from './receipt-lookups.js';
+import { type IsUnsupported, listedReceipts } from './listed-receipts.js';
+import { lookup } from './receipt-lookups.js';
+import type { RpcRequest } from './rpc/json-rpc.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import type { EndpointAnswer } from './rpc/quorum-reads.js';
 
@@ -93,14 +95,14 @@ export async function agreedReceipts(
     const lookups = byHash[i] ?? [];
     return lookups.some(({ kind }) => kind === 'none') && agreedAmong(answers, lookups).kind !== 'found';
   });
-  const numbers = [...new Set(unknown.map(({ blockNumber }) => blockNumber))];
-  const inBlocks = numbers.length === 0 ? [] : await pool.answers('make_final', numbers.map(receiptsAt));
+  const ask = async (requests: readonly RpcRequest[]) =>
+    (await pool.answers('make_final', requests)).map(({ replies }) => replies);
+  const listed = await listedReceipts(ask, unknown, isUnsupported);
   return known.map((placed, i) => {
     const lookups = answers.map((_, endpoint): ReceiptLookup => {
       const answer = byHash[i]?.[endpoint] ?? NO_ANSWER;
       if (answer.kind !== 'none' || !unknown.includes(placed)) return answer;
-      const reply = inBlocks[endpoint]?.replies[numbers.indexOf(placed.blockNumber)];
-      return listedReceipt(placed, reply, isUnsupported);
+      return listed[endpoint]?.get(placed.txHash) ?? NO_ANSWER;
     });
     return agreedAmong(answers, lookups);
   });

@@ -66,7 +66,7 @@ export class EthersChainConnector implements ChainConnector {
   ) {
     this.chainId = rpc.chainId;
     this.quotes = new FeeQuotes(pool, rpc, clock, minTip);
-    this.receiptsOf = new ReceiptsOfBlock(rpc);
+    this.receiptsOf = new ReceiptsOfBlock(rpc, clock);
     this.blobSends = new BlobSends(blobProofs);
   }
 
@@ -104,8 +104,8 @@ export class EthersChainConnector implements ChainConnector {
     return this.receiptsOf.unlessContradicted(await receiptsByHash(this.rpc, hashes));
   }
 
-  async blockReceipts(block: BlockToProve): Promise<BlockReceipts | null> {
-    return this.receiptsOf.of(block);
+  async blockReceipts(block: BlockToProve, atOnce = false): Promise<BlockReceipts | null> {
+    return this.receiptsOf.of(block, atOnce);
   }
 
   async transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {

@@ -125,6 +125,16 @@ export function receipt(value: unknown, untold: Untold = ignore): Receipt | null
   };
 }
 
+/** Null also for what has not the form of a receipt. */
+export function readableReceipt(value: unknown, untold?: Untold): Receipt | null {
+  try {
+    return receipt(value, untold);
+  } catch (error) {
+    if (error instanceof MalformedAnswer) return null;
+    throw error;
+  }
+}
+
 /** Nodes tell in several ways that none was created. */
 function contract(value: unknown, untold: Untold): Address | null {
   if (value === null || value === undefined || value === '' || value === '0x' || value === ZERO_ADDRESS) return null;

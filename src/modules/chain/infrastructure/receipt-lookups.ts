@@ -1,3 +1,4 @@
+import type { Clock } from '../../../kernel/clock.js';
 import type { Hash } from '../../../kernel/hex.js';
 import {
   type BlockReceipts,
@@ -10,11 +11,14 @@ import {
 import { groupBy } from '../../../kernel/group-by.js';
 import type { PlacedTx } from '../domain/chain-connector.js';
 import { RpcUnavailable } from '../domain/rpc-unavailable.js';
-import type { NodeError, RpcReply, RpcRequest } from './rpc/json-rpc.js';
-import { block, hexQuantity, list, MalformedAnswer, receipt, type Untold } from './parse-answer.js';
+import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
+import { type IsUnsupported, listedReceipts } from './listed-receipts.js';
+import { block, list, MalformedAnswer, readableReceipt, receipt, type Untold } from './parse-answer.js';
 import { receiptsRoot } from './receipts-root.js';
 import { reasonOf, type RpcReader, toldBy } from './rpc/rpc-reader.js';
 
+/** Then it is asked again: another endpoint may answer, or a newer version of it. */
+const UNSUPPORTED_MS = 600_000;
 const [BY_HASH, BY_BLOCK] = ['eth_getTransactionReceipt', 'eth_getBlockReceipts'];
 const contradicted = (reverted: string, succeeded: string): ReceiptLookup => ({
   kind: 'unclear',
@@ -45,44 +49,14 @@ export function lookup(hash: Hash, reply: RpcReply | undefined, untold?: Untold)
   }
 }
 
-/** Whether the endpoint has no receipts of blocks. Any other error may pass: it is no answer. */
-export type IsUnsupported = (error: NodeError) => boolean;
-
-/** By height: an endpoint then tells the block that it has there now, never one that a reorg took back. */
-export function receiptsAt(number: number): RpcRequest {
-  return { method: BY_BLOCK, params: [hexQuantity(number)] };
-}
-
-/**
- * The receipt of a transaction among those of its block, of an endpoint that has none by its hash: some lose this index (docs/public-cases.md).
- *
- * @param reply to {@link receiptsAt}
- */
-export function listedReceipt(
-  { txHash, blockHash }: PlacedTx,
-  reply: RpcReply | undefined,
-  isUnsupported: IsUnsupported,
-  untold: Untold = () => undefined,
-): ReceiptLookup {
-  if (reply?.kind === 'error' && isUnsupported(reply.error)) return { kind: 'none' };
-  if (reply?.kind !== 'result') return { kind: 'unavailable', message: reasonOf(reply) };
-  if (reply.value === null) return { kind: 'none' };
-  if (!Array.isArray(reply.value)) return { kind: 'unclear', message: toldBy(reply, 'receipts is not a list') };
-  const copies = reply.value
-    .flatMap((item) => readable(item, untold) ?? [])
-    .filter((each) => each.txHash === txHash && each.blockHash === blockHash);
-  const [first] = copies;
-  if (first === undefined) return { kind: 'none' };
-  if (copies.some(({ status }) => status !== first.status))
-    return { kind: 'unclear', message: toldBy(reply, 'the block has receipts that contradict each other') };
-  return { kind: 'found', receipt: first };
-}
-
-/** Reads the receipts of one block: in one call where the endpoint supports it, else one by one. It learns once which of the two works. */
+/** Reads the receipts of one block: in one call where the endpoint supports it, else one by one. It learns which of the two works. */
 export class ReceiptsOfBlock {
-  private unsupported = false;
+  private unsupportedUntilMs = 0;
 
-  constructor(private readonly rpc: RpcReader) {}
+  constructor(
+    private readonly rpc: RpcReader,
+    private readonly clock: Clock,
+  ) {}
 
   readonly isUnsupported: IsUnsupported = (error) => this.rpc.classOf(BY_BLOCK, error) === 'method_unsupported';
 
@@ -90,28 +64,35 @@ export class ReceiptsOfBlock {
    * Without the receipts that cannot be read, and without those that contradict each other: they are asked for by hash, which tells what is
    * wrong.
    *
+   * @param atOnce not one by one: null where the endpoint has no receipts of blocks
    * @throws RpcUnavailable
    */
-  async of(asked: BlockToProve): Promise<BlockReceipts | null> {
-    const told = await this.told(asked);
+  async of(asked: BlockToProve, atOnce = false): Promise<BlockReceipts | null> {
+    const told = await this.told(asked, atOnce);
     return told && { ...told, receipts: await this.executions(told.receipts) };
   }
 
   /** As the endpoint tells them, copies included. */
-  private async told(asked: BlockToProve): Promise<BlockReceipts | null> {
+  private async told(asked: BlockToProve, atOnce = false): Promise<BlockReceipts | null> {
     const method = BY_BLOCK;
-    if (this.unsupported) return this.oneByOne(asked);
+    if (this.unsupported) return atOnce ? null : this.oneByOne(asked);
     const [reply] = await this.rpc.replies(method, [[asked.hash]]);
     if (reply?.kind === 'error' && this.isUnsupported(reply.error)) {
-      this.unsupported = true;
-      return this.oneByOne(asked);
+      this.unsupportedUntilMs = this.clock.monotonicMs() + UNSUPPORTED_MS;
+      return atOnce ? null : this.oneByOne(asked);
     }
     const raw = this.rpc.parsed(method, reply, (value) => (value === null ? null : list(value, 'receipts')));
     if (raw === null) return null;
-    const receipts = this.rpc.parsed(method, reply, (_, untold) => raw.flatMap((item) => readable(item, untold) ?? []));
+    const receipts = this.rpc.parsed(method, reply, (_, untold) =>
+      raw.flatMap((item) => readableReceipt(item, untold) ?? []),
+    );
     if (receipts.some(({ blockHash }) => blockHash !== asked.hash))
       throw this.rpc.malformed(method, 'receipts of another block');
     return { receipts, proven: isProven(asked, receipts, raw) };
+  }
+
+  private get unsupported(): boolean {
+    return this.clock.monotonicMs() < this.unsupportedUntilMs;
   }
 
   /** Reads whole blocks where that saves calls; receipts that are no longer in their block, and reverts, are read by hash. */
@@ -127,7 +108,17 @@ export class ReceiptsOfBlock {
     const others = known.map(({ txHash }) => txHash).filter((txHash) => !found.has(txHash));
     const answers = new Map((await receiptsByHash(this.rpc, others)).map((answer, i) => [others[i], answer]));
     const unknown = known.filter(({ txHash }) => answers.get(txHash)?.kind === 'none');
-    for (const [i, answer] of (await this.listed(unknown)).entries()) answers.set(unknown[i]?.txHash, answer);
+    const ask = async ([first, ...others]: readonly RpcRequest[]) =>
+      first
+        ? [
+            await this.rpc.replies(
+              first.method,
+              [first, ...others].map(({ params }) => params),
+            ),
+          ]
+        : [];
+    const [listed] = await listedReceipts(ask, unknown, this.isUnsupported, (reply) => this.rpc.untoldBy(reply));
+    for (const [txHash, answer] of listed ?? []) answers.set(txHash, answer);
     return known.map(({ txHash }): ReceiptLookup => {
       const receipt = found.get(txHash);
       if (receipt) return { kind: 'found', receipt };
@@ -156,20 +147,6 @@ export class ReceiptsOfBlock {
     return answers.map((answer) =>
       answer.kind === 'found' && wrong.has(answer.receipt) ? contradicted(BY_HASH, BY_BLOCK) : answer,
     );
-  }
-
-  /** Of transactions that have no receipt by hash. */
-  private async listed(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
-    if (this.unsupported) return known.map(() => ({ kind: 'none' }));
-    const numbers = [...new Set(known.map(({ blockNumber }) => blockNumber))];
-    const replies = await this.rpc.replies(
-      BY_BLOCK,
-      numbers.map((number) => receiptsAt(number).params),
-    );
-    return known.map((placed) => {
-      const reply = replies[numbers.indexOf(placed.blockNumber)];
-      return listedReceipt(placed, reply, this.isUnsupported, this.rpc.untoldBy(reply));
-    });
   }
 
   /** Empty when they cannot be read. */
@@ -229,13 +206,4 @@ function isProven(asked: BlockToProve, receipts: readonly Receipt[], raw: readon
   if (asked.receiptsRoot === null || receipts.length !== asked.transactionHashes.length) return false;
   if (receipts.some(({ txHash }, i) => txHash !== asked.transactionHashes[i])) return false;
   return receiptsRoot(raw) === asked.receiptsRoot;
-}
-
-function readable(value: unknown, untold: Untold): Receipt | null {
-  try {
-    return receipt(value, untold);
-  } catch (error) {
-    if (error instanceof MalformedAnswer) return null;
-    throw error;
-  }
 }

@@ -47,7 +47,7 @@ export class LookUpReceipts {
   }
 
   /**
-   * Receipts of all transactions of blocks, of which each may cost as many calls as it has transactions.
+   * Receipts of all transactions of blocks, of which each may be many megabytes.
    * @returns none of those that cannot be read, or have no turn yet
    */
   async inBlocks(chainId: ChainId, blocks: readonly BlockRef[]): Promise<Receipt[]> {
@@ -69,7 +69,7 @@ export class LookUpReceipts {
   private async ofBlock(chainId: ChainId, { hash }: BlockRef): Promise<readonly Receipt[]> {
     try {
       const asked = { hash, receiptsRoot: null, transactionHashes: [] };
-      return (await this.chains.get(chainId).blockReceipts(asked))?.receipts ?? [];
+      return (await this.chains.get(chainId).blockReceipts(asked, true))?.receipts ?? [];
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
       this.log.warn('failed to fetch block receipts', { chainId, block: hash, error });
