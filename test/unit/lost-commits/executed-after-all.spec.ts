@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type ChainConnector, Chains, type PlacedTx, type ReceiptLookup } from '../../../src/modules/chain/index.js';
-import { AttemptRepository, LostCommitsRepository } from '../../../src/modules/ledger/index.js';
+import type { Hash } from '../../../src/kernel/hex.js';
+import { type Attempt, AttemptRepository, LostCommitsRepository } from '../../../src/modules/ledger/index.js';
 import { ExecutedAfterAll } from '../../../src/modules/lost-commits/application/executed-after-all.js';
 import { aHash, aLease, aManagedTx, anAttempt, aReceipt, aSigner } from '../../support/builders.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -15,18 +16,25 @@ let txs: TxsInMemory;
 let asked: PlacedTx[];
 let answer: ReceiptLookup;
 let executed: ExecutedAfterAll;
+/** Of single hashes. */
+let answers: Map<Hash, ReceiptLookup>;
+let attempts: Attempt[];
 
 beforeEach(() => {
   txs = new TxsInMemory();
   asked = [];
   answer = { kind: 'found', receipt: LATER };
+  [answers, attempts] = [new Map(), [anAttempt({ txId: TX, nonce: NONCE })]];
   const chain: Partial<ChainConnector> = {
-    agreedReceipts: async (known) => (asked.push(...known), known.map(() => answer)),
+    agreedReceipts: async (known) => {
+      asked.push(...known);
+      return known.map(({ txHash }) => answers.get(txHash) ?? answer);
+    },
   };
   executed = new ExecutedAfterAll(
     fakeOf(Chains, { get: () => chain as ChainConnector }),
     txs.asRepository(),
-    fakeOf(AttemptRepository, { ofSlots: async () => [anAttempt({ txId: TX, nonce: NONCE })] }),
+    fakeOf(AttemptRepository, { ofSlots: async () => attempts }),
     fakeOf(LostCommitsRepository, { consumedFrom: async ({ nonce }) => [{ nonce, txId: TX }] }),
     txs.writes.asDoor(),
     new RecordingLog(),
@@ -66,6 +74,20 @@ describe('what used the nonce of a payload that failed', () => {
     answer = told;
     await expect(executed.lookFor(LEASE, NONCE)).rejects.toMatchObject({ code: 'rpc_unavailable' });
     expect(txs.saved).toEqual([]);
+  });
+
+  it('is recorded where it is told, beside one of which it is not told, and why is told', async () => {
+    ended('reverted');
+    const [other, hash] = ['tx-2', aHash(0xff)];
+    attempts.push(anAttempt({ txId: other, nonce: NONCE, txHash: hash }));
+    const tx = aManagedTx({ txId: other }).allocated(NONCE).sent().mined({ status: 'reverted' }).build();
+    tx.settled('execution reverted', null);
+    txs.put(tx);
+    answers.set(hash, { kind: 'unclear', message: 'HTTP 405' });
+    await expect(executed.lookFor(LEASE, NONCE)).rejects.toMatchObject({
+      message: expect.stringContaining('executed after all: HTTP 405'),
+    });
+    expect([txs.of(TX).state, txs.of(other).state]).toEqual(['MINED', 'FAILED']);
   });
 
   it('is not asked for where nothing failed', async () => {

@@ -75,7 +75,7 @@ export class ExecutedAfterAll {
 
   /**
    * Looks at what failed with nonces from this one on, which are used by now, whoever saw the block that used them.
-   * @throws RpcUnavailable when too few endpoints tell
+   * @throws RpcUnavailable when too few endpoints tell, after what they tell of others was recorded
    */
   async lookFor({ signer, ...lease }: Lease, from: Nonce): Promise<void> {
     const { chainId } = signer;
@@ -91,18 +91,21 @@ export class ExecutedAfterAll {
       return tx && receipt ? [{ ...receipt, tx, attempt, txHash: attempt.txHash }] : [];
     });
     const answers = await this.chains.get(chainId).agreedReceipts(placed);
-    if (answers.some((answer) => !isTold(answer)))
-      throw new RpcUnavailable(
-        'rpc_unavailable',
-        { chainId, method: 'eth_getTransactionReceipt' },
-        'too few endpoints tell whether what failed was executed after all',
-      );
     const executed = placed.flatMap(({ tx, attempt }, index) => {
       const answer = answers[index];
       const later = answer?.kind === 'found' && { tx, attempt, receipt: answer.receipt };
       return later && isLaterSuccess(later) ? [later] : [];
     });
+    // One that is not told holds its signer, and keeps back nothing that is known of others.
     await this.record([{ signer, ...lease }], executed);
+    const untold = answers.find((answer) => !isTold(answer));
+    if (untold === undefined) return;
+    const reason = untold.kind === 'unclear' ? `: ${untold.message}` : '';
+    throw new RpcUnavailable(
+      'rpc_unavailable',
+      { chainId, method: 'eth_getTransactionReceipt' },
+      `too few endpoints tell whether what failed was executed after all${reason}`,
+    );
   }
 
   private async openFills(txs: readonly ManagedTx[]): Promise<ManagedTx[]> {
