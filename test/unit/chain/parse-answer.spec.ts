@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { keccak256 } from 'ethers';
 import * as answer from '../../../src/modules/chain/infrastructure/parse-answer.js';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -102,15 +103,18 @@ describe('answers are parsed at the edge', () => {
       listsAll: false,
     }));
 
-  it('a block that says that it has no transactions', () =>
-    expect(answer.block({ ...BLOCK, transactions: [] })).toMatchObject({ transactionHashes: [], listsAll: true }));
-
   it.each([
-    ['0x5208', false],
-    ['0x0', true],
-    ['?', true],
-  ])('a block that lists none, and whose transactions used gas: %p', (gasUsed, listsAll) =>
-    expect(answer.block({ ...BLOCK, transactions: [], gasUsed })).toMatchObject({ listsAll }),
+    ['0x5208', HASH, false],
+    ['0x0', HASH, true],
+    ['?', HASH, false],
+    [undefined, undefined, false],
+    // Ethermint: gas of what is no transaction of the EVM.
+    ['0x5208', keccak256('0x80'), true],
+  ])('a block that lists none, with gas %p and the root %p', (gasUsed, transactionsRoot, listsAll) =>
+    expect(answer.block({ ...BLOCK, transactions: [], gasUsed, transactionsRoot })).toMatchObject({
+      transactionHashes: [],
+      listsAll,
+    }),
   );
 
   it.each<[string, () => unknown]>([

@@ -72,7 +72,7 @@ const chain = fakeOf(EthersChainConnector, {
 
 const search = (of: Partial<Search> = {}): Search => ({
   ...{ slot: { signer: aSigner(1), nonce: 7n }, hashes: [aHash(3), OURS], usedAt: block(1_000), head: 1_100 },
-  ...{ since: { block: 900, time: Infinity } },
+  ...{ since: { block: 900, time: Infinity }, seenAt: 0 },
   ...of,
 });
 const since = (number: number | null, time = Infinity): Partial<Search> => ({ since: { block: number, time } });
@@ -88,6 +88,18 @@ it.each([1_064, 1_000, 951, 900, 836])('finds the block that lists ours, whereve
   listedIn = number;
   expect(await look(search())).toEqual([block(number)]);
   expect(await look(search())).toEqual([block(number)]);
+});
+
+it('begins above the block at which the nonce was last seen to be used: of the first one, state and number are two answers', async () => {
+  listedIn = 1_090;
+  expect(await look(search({ seenAt: 1_080 }))).toEqual([block(1_090)]);
+  expect(Math.max(...read)).toBe(1_100);
+});
+
+it('begins with no block below that one', async () => {
+  missing = new Set(Array.from({ length: 64 }, (_, index) => 1_037 + index));
+  expect(await look(search({ seenAt: 1_080 }))).toEqual([undefined]);
+  expect(listings.stopOf(search().slot)).not.toBeNull();
 });
 
 it('finds none where no block around those that it may be in lists ours', async () => {
@@ -354,13 +366,39 @@ describe('many searches', () => {
     expect(await look(long)).toEqual([null]);
   });
 
-  it('that come later wait for the next walk', async () => {
+  it('that come later have another walk, and take turns with those before', async () => {
     const [early, later] = [search(since(0)), search(slotOf(1, 8n))];
     expect(await look(early)).toEqual([undefined]);
     expect(await look(early, later)).toEqual([undefined, undefined]);
-    expect(await look(early, later)).toEqual([null, undefined]);
-    listings.forget(early.slot);
-    expect(await look(later)).toEqual([null]);
+    expect(await look(early, later)).toEqual([null, null]);
+    expect(read.filter((number) => number === 1_064)).toHaveLength(4);
+  });
+
+  it('of one signer that are never there in the same look each come to their end', async () => {
+    const [one, other] = [search(since(0)), search({ ...slotOf(1, 8n), ...since(0) })];
+    for (let looks = 0; looks < 2; looks += 1)
+      expect([await look(one), await look(other)]).toEqual([[undefined], [undefined]]);
+    expect([await look(one), await look(other)]).toEqual([[null], [null]]);
+  });
+
+  it('are not held up by one that stands still', async () => {
+    const [still, later] = [search({ ...since(0), usedAt: block(500) }), search(slotOf(1, 8n))];
+    cut = new Set([400]);
+    await look(still);
+    expect(await look(still, later)).toEqual([undefined, null]);
+    expect([listings.stopOf(still.slot), listings.stopOf(later.slot)]).toEqual([expect.any(String), null]);
+  });
+
+  it('begin anew, each at its own height, where another branch took the place of what one of them read', async () => {
+    const [low, high] = [search({ ...slotOf(1, 8n), usedAt: block(500), ...since(0) }), search()];
+    expect(await look(low, high)).toEqual([undefined, null]);
+    missing = new Set([564]);
+    parentOf = (number) => (number === 565 ? aHash(9) : hashOf(number - 1));
+    expect(await look(low)).toEqual([undefined]);
+    [missing, parentOf] = [new Set(), (number) => hashOf(Math.max(0, number - 1))];
+    const told = [];
+    for (let looks = 0; looks < 4; looks += 1) told.push(...(await look(low, high)));
+    expect(told.slice(-2)).toEqual([null, null]);
   });
 
   it('of which one is not there in a look is told nothing of the blocks that were read meanwhile', async () => {
@@ -369,8 +407,6 @@ describe('many searches', () => {
     expect(await look(one, other)).toEqual([undefined, undefined]);
     expect(await look(one)).toEqual([undefined]);
     expect(await look(one, other)).toEqual([null, undefined]);
-    listings.forget(one.slot);
-    expect(await look(other)).toEqual([undefined]);
     expect(await look(other)).toEqual([block(400)]);
   });
 
@@ -415,6 +451,6 @@ describe('a search that stands still', () => {
     missing = new Set(Array.from({ length: 50 }, (_, index) => 965 + index));
     const known = search();
     await look(known);
-    expect(listings.stopOf(known.slot)).toContain('at block 1014: no endpoint tells it');
+    expect(listings.stopOf(known.slot)).toContain('at block 1014: the endpoint that was asked does not tell it');
   });
 });

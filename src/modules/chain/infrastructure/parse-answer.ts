@@ -3,6 +3,8 @@ import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../.
 import type { Block, BlockHeader, Receipt } from '../domain/block.js';
 import { isRecord, type RpcReply } from './rpc/json-rpc.js';
 
+/** The root of an empty list: keccak256(rlp('')). */
+const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 const NO_BLOCK = `0x${'0'.repeat(64)}`;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const ignore: Untold = () => undefined;
@@ -88,9 +90,13 @@ export function block(value: unknown, untold: Untold = ignore): Block {
     informed(isRecord(item) ? item['hash'] : item, 'block.transactions[]', hash, untold),
   );
   const transactionHashes = hashes.filter((each) => each !== null);
-  const isLeftOut =
-    told?.length === 0 && (informed(fields(value, 'block')['gasUsed'], 'block.gasUsed', quantity) ?? 0n) > 0n;
-  return { ...header, transactionHashes, listsAll: !isLeftOut && transactionHashes.length === told?.length };
+  const isWhole = transactionHashes.length === told?.length && (told.length > 0 || isEmpty(fields(value, 'block')));
+  return { ...header, transactionHashes, listsAll: isWhole };
+}
+
+/** Whether a block without a list has no transactions. Gas alone does not tell: on Ethermint it is also that of what is no transaction of the EVM. */
+function isEmpty({ transactionsRoot, gasUsed }: Readonly<Record<string, unknown>>): boolean {
+  return rootOrNull(transactionsRoot) === EMPTY_ROOT || informed(gasUsed, 'block.gasUsed', quantity) === 0n;
 }
 
 /** The hash of a block; null where there is none: nodes name a block of zeros for what is not in a block yet (docs/invariants.md, K2). */

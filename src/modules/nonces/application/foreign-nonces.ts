@@ -159,7 +159,12 @@ export class ForeignNonces {
     const unnamed = deep.filter(({ key, hashes }) => final.get(key)?.user === null && hashes.length > 0);
     const listed = await this.listings.execute(
       chain,
-      unnamed.map(({ sighting, ...doubt }) => ({ ...doubt, usedAt: sighting.first, head: head.number })),
+      unnamed.map(({ sighting, ...doubt }) => ({
+        ...doubt,
+        usedAt: sighting.first,
+        seenAt: sighting.last.number,
+        head: head.number,
+      })),
     );
     for (const { key } of unnamed) {
       const block = listed.get(key);

@@ -20,6 +20,7 @@ const SLACK_BLOCKS = 64;
 const SLACK_MS = 3_600_000;
 /** A request that is repeated after the database lost its commits is younger than what is out. */
 const REPEATED_SLACK_MS = 7 * 24 * 3_600_000;
+const NOT_TOLD = 'the endpoint that was asked does not tell it';
 const NO_BLOCK = `0x${'0'.repeat(64)}`;
 
 /** Since when a transaction of ours may be in a block. */
@@ -40,6 +41,8 @@ export interface Search {
   readonly since: SentSince;
   /** A final block in whose state the nonce is used. */
   readonly usedAt: BlockRef;
+  /** The block at which it was last seen to be used: of the first one, state and number are two answers. */
+  readonly seenAt: number;
   /** The newest block. */
   readonly head: number;
 }
@@ -61,7 +64,7 @@ interface Stop {
 
 /** The blocks that were read: a chain of parents, without a gap, from the top down. */
 interface Walk {
-  /** What is searched for, by slot: all searches that were open when it began. */
+  /** What is searched for, by slot: all searches that were open when it began, and in each look that read on. */
   readonly about: Map<string, string>;
   /** Slots of which nothing below can be. */
   readonly done: Set<string>;
@@ -78,12 +81,13 @@ interface Walk {
  * Searches blocks for transactions of ours: a node may list one in its block, and know nothing by its hash (docs/public-cases.md). Where its
  * state is pruned, too, nothing else tells that the nonce was used by the payload itself, which would be executed twice with another one. So "no
  * block lists ours" is said only of all blocks since it was signed, each read whole and linked to the next by its hash; until then the nonce is kept.
- * One walk down the chain is for all searches of a signer that are open when it begins; those that come later wait for the next.
+ * One walk down the chain is for all searches of a signer that are open when it begins; those that come later have another one. Walks of one signer
+ * take turns, so one that stands still holds up no other.
  */
 @Injectable()
 export class SearchListings {
   /** By signer. In memory: after a restart a search begins again. */
-  private readonly walks = new Map<string, Walk>();
+  private readonly walks = new Map<string, Walk[]>();
   private readonly turns = new Turns<Searcher>(SIGNERS_PER_LOOK, ({ signer }) => signer);
   private readonly looks: FairAsk<Searcher, Listings>;
 
@@ -113,16 +117,27 @@ export class SearchListings {
 
   /** Why the search for this slot stands still; null when it does not. */
   stopOf(slot: SlotRef): string | null {
-    const walk = this.walks.get(signerKey(slot.signer));
-    if (!walk?.stop || !walk.about.has(slotKey(slot))) return null;
-    return `blocks are searched for the transaction, and the search stands still at block ${walk.stop.number}: ${walk.stop.reason}`;
+    const stop = this.walksOf(slot).find(({ about }) => about.has(slotKey(slot)))?.stop ?? null;
+    return (
+      stop &&
+      `blocks are searched for the transaction, and the search stands still at block ${stop.number}: ${stop.reason}`
+    );
   }
 
   forget(slot: SlotRef): void {
-    const signer = signerKey(slot.signer);
-    const walk = this.walks.get(signer);
-    walk?.about.delete(slotKey(slot));
-    if (walk?.about.size === 0) this.walks.delete(signer);
+    for (const { about } of this.walksOf(slot)) about.delete(slotKey(slot));
+    this.keep(signerKey(slot.signer), this.walksOf(slot));
+  }
+
+  private walksOf({ signer }: SlotRef): readonly Walk[] {
+    return this.walks.get(signerKey(signer)) ?? [];
+  }
+
+  /** Without those that nobody asks about any more. */
+  private keep(signer: string, walks: readonly Walk[]): void {
+    const open = walks.filter(({ about }) => about.size > 0);
+    if (open.length > 0) this.walks.set(signer, open);
+    else this.walks.delete(signer);
   }
 
   private async look(
@@ -130,20 +145,51 @@ export class SearchListings {
     { signer, searches }: Searcher,
     budget: { blocks: number },
   ): Promise<Listings> {
-    const walk = this.walkOf(signer, searches);
-    const own = searches.filter((search) => walk.about.get(slotKey(search.slot)) === aboutOf(search));
     const listed = new Map<string, BlockRef | null>();
+    const [read, waiting]: [Walk[], Walk[]] = [[], []];
+    const walks = this.begun(signer, searches);
+    this.keep(signer, walks);
+    for (const walk of walks) {
+      const own = searches.filter((search) => isAbout(walk, search));
+      const { blocks } = budget;
+      if (own.length > 0)
+        for (const [slot, block] of await this.readOn(chain, walk, own, budget)) listed.set(slot, block);
+      (budget.blocks < blocks ? read : waiting).push(walk);
+    }
+    // Those that the budget was not enough for come first in the next look.
+    this.keep(signer, [...waiting, ...read]);
+    return listed;
+  }
+
+  /** The walks of a signer. With another attempt, or where the nonce is known to be used at another block, a search begins anew. */
+  private begun(signer: string, searches: readonly Search[]): readonly Walk[] {
+    const known = this.walks.get(signer) ?? [];
+    const fresh = searches.filter((search) => !known.some((walk) => isAbout(walk, search)));
+    for (const { slot } of fresh) for (const { about } of known) about.delete(slotKey(slot));
+    if (fresh.length === 0) return known;
+    const about = new Map(fresh.map((search) => [slotKey(search.slot), aboutOf(search)]));
+    return [...known, { about, done: new Set(), top: null, next: topOf(fresh), parent: null, stop: null }];
+  }
+
+  private async readOn(
+    chain: ChainBlocks,
+    walk: Walk,
+    own: readonly Search[],
+    budget: { blocks: number },
+  ): Promise<Listings> {
     const before = walk.stop;
-    // What is read now is not searched for others: they wait for the next walk.
-    if (budget.blocks > 0 && leftOf(walk, own, listed).length > 0) keepOnly(walk, own);
+    // What is read now is not searched for others: they have another walk when they are asked about again.
+    if (budget.blocks > 0 && leftOf(walk, own).length > 0) keepOnly(walk, own);
+    const found = new Map<string, BlockRef>();
+    const listed = new Map<string, BlockRef | null>();
     try {
       let next = Infinity;
-      while (budget.blocks > 0 && walk.next < next && leftOf(walk, own, listed).length > 0) {
+      while (budget.blocks > 0 && walk.next < next && leftOf(walk, own, found).length > 0) {
         next = walk.next;
         budget.blocks -= BLOCKS_PER_CALL;
-        for (const [slot, block] of await below(chain, walk, leftOf(walk, own, listed))) listed.set(slot, block);
+        await readBelow(chain, walk, own, found);
       }
-      const done = own.map(({ slot }) => slotKey(slot)).filter((slot) => walk.done.has(slot) && !listed.has(slot));
+      const done = own.map(({ slot }) => slotKey(slot)).filter((slot) => walk.done.has(slot) && !found.has(slot));
       if (done.length > 0 && (await isOnChain(chain, walk, own))) for (const slot of done) listed.set(slot, null);
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
@@ -153,41 +199,43 @@ export class SearchListings {
     }
     if (walk.stop !== null && walk.stop.number !== before?.number)
       this.log.warn('failed to search blocks for a transaction of ours', {
-        signer,
+        signer: own[0] && signerKey(own[0].slot.signer),
         nonces: own.map(({ slot }) => slot.nonce),
         block: walk.stop.number,
         error: walk.stop.reason,
       });
-    for (const [slot, block] of listed) if (block !== null) walk.about.delete(slot);
-    return listed;
+    for (const slot of found.keys()) walk.about.delete(slot);
+    return new Map([...listed, ...found]);
   }
+}
 
-  /** With another attempt, or where the nonce is known to be used at another block, a search waits for the next walk. */
-  private walkOf(signer: string, searches: readonly Search[]): Walk {
-    const known = this.walks.get(signer);
-    if (known && searches.some((search) => known.about.get(slotKey(search.slot)) === aboutOf(search))) return known;
-    const about = new Map(searches.map((search) => [slotKey(search.slot), aboutOf(search)]));
-    const walk = { about, done: new Set<string>(), top: null, next: topOf(searches), parent: null, stop: null };
-    this.walks.set(signer, walk);
-    return walk;
-  }
+function isAbout({ about }: Walk, search: Search): boolean {
+  return about.get(slotKey(search.slot)) === aboutOf(search);
 }
 
 function aboutOf({ usedAt, hashes }: Search): string {
   return [usedAt.hash, ...hashes.toSorted()].join(' ');
 }
 
-function leftOf({ done }: Walk, searches: readonly Search[], listed: Listings): Search[] {
-  return searches.filter(({ slot }) => !done.has(slotKey(slot)) && !listed.has(slotKey(slot)));
+function leftOf(
+  { done }: Walk,
+  searches: readonly Search[],
+  found: ReadonlyMap<string, BlockRef> = new Map(),
+): Search[] {
+  return searches.filter(({ slot }) => !done.has(slotKey(slot)) && !found.has(slotKey(slot)));
 }
 
 function topOf(searches: readonly Search[]): number {
   const head = Math.max(...searches.map((search) => search.head));
-  return Math.min(head, highestUse(searches) + SLACK_BLOCKS);
+  return Math.min(head, lastUse(searches) + SLACK_BLOCKS);
 }
 
 function highestUse(searches: readonly Search[]): number {
   return Math.max(...searches.map(({ usedAt }) => usedAt.number));
+}
+
+function lastUse(searches: readonly Search[]): number {
+  return Math.max(highestUse(searches), ...searches.map(({ seenAt }) => seenAt));
 }
 
 function keepOnly({ about }: Walk, searches: readonly Search[]): void {
@@ -195,8 +243,9 @@ function keepOnly({ about }: Walk, searches: readonly Search[]): void {
   for (const slot of about.keys()) if (!kept.has(slot)) about.delete(slot);
 }
 
-/** Another branch took the place of what was read. */
+/** Another branch took the place of what was read. Others of the walk have another one when they are asked about again: its top may be too low for them. */
 function beginAnew(walk: Walk, searches: readonly Search[]): void {
+  keepOnly(walk, searches);
   walk.done.clear();
   Object.assign(walk, { top: null, next: topOf(searches), parent: null });
 }
@@ -208,7 +257,7 @@ async function isOnChain(chain: ChainBlocks, walk: Walk, searches: readonly Sear
   const [top] = await chain.blocks([number]);
   if (top?.hash === hash) return true;
   if (top) beginAnew(walk, searches);
-  walk.stop = { number, reason: top ? 'it is of another branch' : 'no endpoint tells it' };
+  walk.stop = { number, reason: top ? 'it is of another branch' : NOT_TOLD };
   return false;
 }
 
@@ -216,39 +265,46 @@ async function isOnChain(chain: ChainBlocks, walk: Walk, searches: readonly Sear
  * Reads on, as far as blocks are there and are read whole. A height may have no block, but then the next lower one is the parent
  * (docs/invariants.md, K4). The walk begins anew where another branch took the place of what was read, but not below a final block: all below are
  * linked to it, so an endpoint that has others lacks these.
- * @param searches that are left
- * @returns the blocks that list one of ours, by slot
+ * @param own the searches of this look
+ * @param found gets the blocks that list one of ours, by slot
  */
-async function below(chain: ChainBlocks, walk: Walk, searches: readonly Search[]): Promise<Map<string, BlockRef>> {
-  const listed = new Map<string, BlockRef>();
+async function readBelow(
+  chain: ChainBlocks,
+  walk: Walk,
+  own: readonly Search[],
+  found: Map<string, BlockRef>,
+): Promise<void> {
+  const searches = leftOf(walk, own, found);
+  const slotOf = new Map(searches.flatMap(({ slot, hashes }) => hashes.map((hash) => [hash, slotKey(slot)])));
   const used = highestUse(searches);
-  const stopAt = (number: number, reason: string) => ((walk.stop = { number, reason }), listed);
   // The first block is asked for alone: some nodes have none, or tell it in another form.
   const blocks = await chain.blocks(
     range(Math.max(Math.min(1, walk.next), walk.next - BLOCKS_PER_CALL + 1), walk.next),
   );
   const first = walk.next;
+  const stopAt = (number: number, reason: string): void => void (walk.stop = { number, reason });
   for (const block of blocks.toReversed()) {
     if (block === null) continue;
     const { number, hash } = block;
-    const isLinked = walk.parent === null ? number >= used : walk.parent === hash;
+    const isLinked = walk.parent === null ? number >= lastUse(searches) : walk.parent === hash;
     const isPast = isLinked && searches.some(({ usedAt }) => isNotOn(usedAt, block, walk.next));
     if (isPast || (!isLinked && walk.next > used)) {
-      beginAnew(walk, searches);
+      beginAnew(walk, own);
       return stopAt(number, 'it is of another branch');
     }
     if (!isLinked) return stopAt(number, 'it is not the parent of the block above');
-    for (const { slot, hashes } of searches)
-      if (hashes.some((each) => block.transactionHashes.includes(each))) listed.set(slotKey(slot), { number, hash });
+    for (const listed of block.transactionHashes) {
+      const slot = slotOf.get(listed);
+      if (slot !== undefined) found.set(slot, { number, hash });
+    }
     if (!block.listsAll) return stopAt(number, 'it does not list all of its transactions');
     walk.top ??= { number, hash };
     walk.next = number - 1;
     walk.parent = block.parentHash;
     for (const search of searches) if (isBefore(block, search)) walk.done.add(slotKey(search.slot));
   }
-  if (walk.next === first) return stopAt(first, 'no endpoint tells it');
+  if (walk.next === first) return stopAt(first, NOT_TOLD);
   walk.stop = null;
-  return listed;
 }
 
 /** Whether the branch of a block, which is the first one from `next` down, does not have that other block. */
