@@ -12,8 +12,9 @@ import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/rpc
 import { RpcPool } from '../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
 import { httpFailure, transportFailure } from '../../src/modules/chain/infrastructure/rpc/transport-failure.js';
 import { Finalizer } from '../../src/modules/confirmations/application/finalizer.js';
-import type { Lease } from '../../src/modules/signers/index.js';
+import { type Lease, slotKey } from '../../src/modules/signers/index.js';
 import { type Alignment, AlignNonces } from '../../src/modules/nonces/application/align-nonces.js';
+import { type Search, SearchListings } from '../../src/modules/nonces/application/search-listings.js';
 import { LearnPoolLimits, RefusalEvidence } from '../../src/modules/sending/application/refusal-evidence.js';
 import { FeeRules } from '../../src/modules/sending/application/fee-rules.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
@@ -31,6 +32,14 @@ class OneWitness extends RpcPool {
     requests: readonly RpcRequest[],
   ): ReturnType<RpcPool['answers']> {
     return [{ replies: await this.read(requests), isCurrent: true }];
+  }
+}
+
+/** Says at once that no block lists ours: the search is a second proof, and keeps most nonces that one endpoint alone calls used. */
+@Injectable()
+class BlindSearch extends SearchListings {
+  override execute(_chain: unknown, searches: readonly Search[]): Promise<ReadonlyMap<string, null>> {
+    return Promise.resolve(new Map(searches.map(({ slot }) => [slotKey(slot), null])));
   }
 }
 
@@ -162,6 +171,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
   {
     name: 'one endpoint that speaks for all about a nonce',
     wire: { ...REAL_WIRE, Pool: OneWitness },
+    sabotage: [[SearchListings, { provide: SearchListings, useClass: BlindSearch }]],
     focus: 'nonces without us',
     from: 225,
     shows: /^(I8: payload|rule 23)/,

@@ -80,6 +80,14 @@ class TakenAtFirstSight {
       return kind === 'passed' || kind === 'ours' ? [{ ...doubt, usedBy: null }] : [];
     });
   }
+
+  ownBlock(): null {
+    return null;
+  }
+
+  searchStop(): null {
+    return null;
+  }
 }
 
 /** A block has the receipts of all of its transactions. */
@@ -181,7 +189,7 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a receipt that is not there yet, taken for one that never comes',
-    from: 7,
+    from: 2,
     sabotage: [[ForeignNonces, { provide: ForeignNonces, useClass: TakenAtFirstSight }]],
     shows: /^(I8|rule 23)/,
   },
@@ -204,7 +212,7 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a payload that fails for want of funds',
-    from: 50,
+    from: 184,
     sabotage: [[ClassifySends, { provide: ClassifySends, useClass: StingyJudge }]],
     shows: /^I13: .*not every node would refuse it/,
   },
