@@ -171,7 +171,7 @@ module.exports = {
       name: 'only-the-app-composes',
       comment: 'Modules are put together in src/app.module.ts; kernel, platform and config never see one.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(modules/|(main|cli|app\\.module|openapi)\\.ts$)' },
+      from: { path: '^src/', pathNot: '^src/(modules/|(main|cli|cli-signers|app\\.module|openapi)\\.ts$)' },
       to: { path: '^src/modules/' },
     },
     {

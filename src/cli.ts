@@ -227,6 +227,16 @@ function switchAccount(isDisabled: boolean): (name: string) => Promise<void> {
     withAccounts(async (accounts) => print(JSON.stringify(await accounts.setDisabled(name, isDisabled, BY))));
 }
 
+async function checkSigners({ json }: { readonly json?: true }): Promise<void> {
+  // Only this command needs the chains and the custodies.
+  const { checkSigners: check } = await import('./cli-signers.js');
+  const config = loadConfig();
+  await withDatabase(async (database) => {
+    // A custody that was not waited for would keep the process.
+    process.exit((await check(config, database, json === true, print)) ? 0 : 1);
+  });
+}
+
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
@@ -252,6 +262,16 @@ keys
     'Revoke a key, named by its id, by its prefix or by all of it: within seconds no node takes it any more.',
   )
   .action(revoke);
+
+command
+  .command('signers')
+  .description('The signers of the config.')
+  .command('check')
+  .option('--json', 'one line of JSON for each')
+  .description(
+    'Of each signer: whether its custody can be reached and has the right key, whether a test signature recovers, its balance and nonces. Changes nothing; exits with 1 when something is wrong.',
+  )
+  .action(checkSigners);
 
 const accounts = command
   .command('accounts')

@@ -158,6 +158,34 @@ async function use(service: Service, credential: string, name: string, policies:
   expect(withdrawn.body).toMatchObject({ version: policies + 2, api: null });
 }
 
+it('lockstep signers check tells which signers are right, and what is wrong with the others', async () => {
+  const told = async (...options: string[]): Promise<readonly string[]> => {
+    // It exits with 1, because one chain has no endpoint that answers.
+    const failure = await services[0]?.cli('signers', 'check', ...options).then(
+      () => null,
+      (error: unknown) => error as { code: number; stdout: string; stderr: string },
+    );
+    if (!failure) throw new TypeError('one of the signers is wrong');
+    expect(failure.code).toBe(1);
+    search.answered([failure.stdout, failure.stderr]);
+    return failure.stdout.trim().split('\n');
+  };
+  const inWords = await told();
+  expect(inWords).toContainEqual(
+    expect.stringMatching(
+      new RegExp(
+        `^ok   ${DEV_CHAIN}:${SIGNER?.toLowerCase()} mnemonic m/.*: a test signature recovers .* balance [1-9]\\d* wei; nonce \\d`,
+      ),
+    ),
+  );
+  expect(inWords.at(-1)).toMatch(/^FAIL 999:0x\w{40} privateKey: a test signature recovers .*; chain 999, /);
+  const inJson = (await told('--json')).map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(inJson).toContainEqual(
+    expect.objectContaining({ isRight: true, chainId: DEV_CHAIN, address: SIGNER?.toLowerCase(), problems: [] }),
+  );
+  expect(inJson.filter(({ isRight }) => isRight !== true).map(({ chainId }) => chainId)).toEqual([999]);
+});
+
 it('no log, answer, metric or row of all shows a secret that the run used', async () => {
   const [withKeys, withTokens] = services;
   if (withKeys === undefined || withTokens === undefined) throw new TypeError('two services run');

@@ -50,6 +50,7 @@ export type {
   SentTransaction,
 } from './domain/sent-transaction.js';
 export { ChainProbes } from './infrastructure/chain-probes.js';
+export { ConfiguredChains } from './infrastructure/configured-chains.js';
 export { ChainScheduler } from './infrastructure/chain-scheduler.js';
 export { NewHeads } from './infrastructure/new-heads.js';
 export { agreedHashes, BLOCKS_PER_CALL, readBlocks } from './application/read-blocks.js';

@@ -5,6 +5,8 @@ export { AuthorizationSigner } from './application/authorization-signer.js';
 export { BumpAttempts } from './application/bump-attempts.js';
 export type { WantedBump } from './application/price-bumps.js';
 export { type BumpResult, isBumpable } from './domain/bump-decision.js';
+export { CheckSigners, type SignerCheck } from './application/check-signers.js';
+export { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js';
 export { FeeRules, type Priced } from './application/fee-rules.js';
 export { callOf, payloadDraft } from './application/drafts.js';
 export { competingType, noOpType, typeOfSlot } from './domain/tx-type.js';

@@ -25,6 +25,10 @@ export {
   SignerPauses,
   type StoppedAccount,
 } from './domain/signer-pauses.js';
+export { SignerDirectory } from './domain/signer-directory.js';
 export { slotKey } from './domain/slot-key.js';
+export { CheckedCustody } from './infrastructure/checked-custody.js';
+export { PgNonceLedger } from './infrastructure/pg-nonce-ledger.js';
+export { PgSignerDirectory } from './infrastructure/pg-signer-directory.js';
 export { isPaused, isStopped, type PauseJson, pauseOf, toPause } from './infrastructure/pause-of.js';
 export { signerColumns, slotColumns } from './infrastructure/key-columns.js';

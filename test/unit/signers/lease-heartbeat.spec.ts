@@ -3,6 +3,7 @@ import { LeaseConfig, NodeConfig } from '../../../src/config/index.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import { LeaseManager } from '../../../src/modules/signers/application/lease-manager.js';
 import { type NodeKeys, Router } from '../../../src/modules/signers/application/router.js';
+import { SignerDirectory } from '../../../src/modules/signers/domain/signer-directory.js';
 import type { CustodiedSigner } from '../../../src/modules/signers/domain/custody.js';
 import {
   type LeaseHolder,
@@ -78,7 +79,9 @@ function heartbeatOf(role: Partial<NodeConfig>): LeaseHeartbeat {
   return new LeaseHeartbeat(
     fakeOf(LeaseManager, { renewAll: () => (done.push('renew'), onRenew()) }),
     new KeysOf([ALICE, BOB]),
-    { register: (signers: readonly CustodiedSigner[]) => (done.push(`register ${signers.length}`), onRegister()) },
+    fakeOf(SignerDirectory, {
+      register: (signers: readonly CustodiedSigner[]) => (done.push(`register ${signers.length}`), onRegister()),
+    }),
     registry,
     fakeOf(Router, { membership: (live, keys) => memberships.push({ nodes: live, keys }) }),
     new Named('me'),

@@ -1,9 +1,8 @@
-import type { LockstepConfig } from '../../../config/lockstep-config.js';
-import type { CustodyKey } from '../../../custody/custody-entry.js';
+import type { CustodyEntry, CustodyKey } from '../../../custody/custody-entry.js';
 import { SECP256K1 } from '../../../custody/secp256k1.js';
 import type { Clock } from '../../../kernel/clock.js';
 import { Unprocessable } from '../../../kernel/errors.js';
-import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { EcdsaSignature, Signable, SignableKind } from '../../../kernel/signing.js';
 import type { Log } from '../../../platform/logging/log.js';
 import type { Metrics } from '../../../platform/metrics/metrics.js';
@@ -21,6 +20,12 @@ export interface CustodyTools {
   readonly clock: Clock;
   readonly pause: Pause;
   readonly log: Log;
+}
+
+/** The entries of one chain of the config. */
+interface ChainSigners {
+  readonly id: ChainId;
+  readonly signers: readonly CustodyEntry[];
 }
 
 interface Known {
@@ -46,7 +51,10 @@ export class CheckedCustody extends Custody {
   }
 
   /** @throws Error when an account is named twice on a chain: one of its policies would be lost, and with it the limits of what it signs */
-  static async open({ chains }: LockstepConfig, tools: CustodyTools): Promise<CheckedCustody> {
+  static async open(
+    { chains }: { readonly chains: readonly ChainSigners[] },
+    tools: CustodyTools,
+  ): Promise<CheckedCustody> {
     const keys = new Map<string, Known>();
     const rules = new Map<string, SignerRules>();
     for (const { id: chainId, signers } of chains)

@@ -29,12 +29,13 @@ export class PgSignerDirectory extends SignerDirectory {
   }
 
   async register(signers: readonly CustodiedSigner[]): Promise<void> {
-    const ofServices = signers.filter(({ reference }) => reference.keyId !== undefined);
-    if (ofServices.length > 0) await this.refuseMoved(ofServices);
+    await this.refuseMoved(signers);
     await this.database.query(REGISTER, columnsOf(signers));
   }
 
-  private async refuseMoved(ofServices: readonly CustodiedSigner[]): Promise<void> {
+  async refuseMoved(signers: readonly CustodiedSigner[]): Promise<void> {
+    const ofServices = signers.filter(({ reference }) => reference.keyId !== undefined);
+    if (ofServices.length === 0) return;
     const { rows } = await this.database.query<MovedRow>(MOVED, columnsOf(ofServices));
     for (const moved of rows)
       throw new Error(

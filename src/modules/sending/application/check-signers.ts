@@ -1,0 +1,111 @@
+import type { Clock } from '../../../kernel/clock.js';
+import { messageOf } from '../../../kernel/errors.js';
+import { parseHex } from '../../../kernel/hex.js';
+import { type ChainId, type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import type { Chains } from '../../chain/index.js';
+import type { Custody, NonceLedger, SignerDirectory } from '../../signers/index.js';
+import type { AttemptDraft, AttemptSigner } from './attempt-signer.js';
+
+/** The highest nonce of EIP-2681: no chain gets there, so nobody can have the test transaction executed. */
+const LAST_NONCE = 2n ** 64n - 2n;
+const TEST = {
+  nonce: LAST_NONCE,
+  kind: 'fill',
+  txId: '',
+  value: 0n,
+  data: parseHex('0x'),
+  accessList: [],
+  gasLimit: 21_000n,
+  fees: { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
+  type: 2,
+  pricedAtBlock: null,
+} as const satisfies Partial<AttemptDraft>;
+
+/** What one signer looks like from here. */
+export interface SignerCheck {
+  readonly signer: SignerId;
+  readonly custody: ReturnType<Custody['signers']>[number]['reference'];
+  /** Milliseconds that a signature took; null where this process has no key, or none came. */
+  readonly signedInMs: number | null;
+  /** Wei; null when no endpoint told it. */
+  readonly balance: bigint | null;
+  /** The chain's next nonce as of `latest` and `pending`, and the next one that Lockstep gives; null where it is not known. */
+  readonly nonces: { readonly latest: Nonce | null; readonly pending: Nonce | null; readonly next: Nonce | null };
+  /** What is wrong, in words; empty when nothing is. */
+  readonly problems: readonly string[];
+}
+
+type OnChain = Pick<SignerCheck, 'balance'> & { readonly latest: Nonce; readonly pending: Nonce };
+
+/** Looks at signers as the service would use them, and changes nothing. */
+export class CheckSigners {
+  constructor(
+    private readonly chains: Pick<Chains, 'get'>,
+    private readonly signerOf: (custody: Custody) => AttemptSigner,
+    private readonly directory: Pick<SignerDirectory, 'refuseMoved'>,
+    private readonly ledger: Pick<NonceLedger, 'cursors'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param custody of accounts of this chain; one after the other is asked for a signature */
+  async execute(chainId: ChainId, custody: Custody): Promise<SignerCheck[]> {
+    const keys = new Map(custody.signers().map((custodied) => [signerKey(custodied.signer), custodied]));
+    const signers = custody.rules().map(({ signer }) => signer);
+    const [onChain, cursors] = await Promise.all([
+      told(this.onChain(chainId, signers)),
+      told(this.ledger.cursors(signers), 'database: '),
+    ]);
+    const checks: SignerCheck[] = [];
+    for (const [index, signer] of signers.entries()) {
+      const own = keys.get(signerKey(signer));
+      const signed = own && (await told(this.sign(custody, signer)));
+      const moved = own && (await told(this.directory.refuseMoved([own])));
+      const { balance = null, latest = null, pending = null } = onChain.answer?.[index] ?? {};
+      checks.push({
+        signer,
+        custody: own?.reference ?? { type: 'elsewhere' },
+        signedInMs: signed?.answer ?? null,
+        balance,
+        nonces: { latest, pending, next: cursors.answer?.get(signerKey(signer)) ?? null },
+        problems: [signed, moved, onChain, cursors].flatMap((part) => part?.problem ?? []),
+      });
+    }
+    return checks;
+  }
+
+  private async onChain(chainId: ChainId, signers: readonly SignerId[]): Promise<OnChain[]> {
+    const chain = this.chains.get(chainId);
+    const accounts = signers.map(({ address }) => address);
+    const [balances, latest, pending] = await Promise.all([
+      chain.balances(accounts),
+      chain.transactionCounts(accounts, 'latest'),
+      chain.transactionCounts(accounts, 'pending'),
+    ]);
+    return accounts.map((_, index) => ({
+      balance: balances[index] ?? 0n,
+      latest: latest[index] ?? 0n,
+      pending: pending[index] ?? 0n,
+    }));
+  }
+
+  /** The custody checks that the signature recovers to the signer. @returns milliseconds */
+  private async sign(custody: Custody, signer: SignerId): Promise<number> {
+    const begunMs = this.clock.monotonicMs();
+    await this.signerOf(custody).sign([{ ...TEST, signer, to: signer.address }]);
+    return this.clock.monotonicMs() - begunMs;
+  }
+}
+
+interface Told<T> {
+  readonly answer?: T;
+  readonly problem?: string;
+}
+
+async function told<T>(question: Promise<T>, before = ''): Promise<Told<T>> {
+  try {
+    return { answer: await question };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : '';
+    return { problem: `${before}${messageOf(error)}${cause}` };
+  }
+}
