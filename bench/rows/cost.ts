@@ -7,7 +7,7 @@ import { type BenchPostgres, withPostgres } from '../harness/postgres.js';
 import { benchStack } from '../harness/profiled-stack.js';
 import { countedSince, rpcCounts, total } from '../harness/rpc-counts.js';
 import { serverCounts } from '../harness/server-counts.js';
-import type { Stack, StackOptions } from '../harness/stack.js';
+import type { Stack } from '../harness/stack.js';
 
 const SIGNERS = 100;
 /** A backend that has nothing to do reports its counters within ten seconds. */
@@ -17,7 +17,7 @@ const COUNTERS_SETTLE_MS = 11_000;
 const WORTH_A_LINE = 0.005;
 
 /** Per transaction, all of them. */
-export interface Cost {
+interface Cost {
   readonly rate: number;
   readonly statements: number;
   readonly commits: number;
@@ -42,19 +42,12 @@ export const costRow: Row = {
     }),
 };
 
-/** @param options what differs from a stack of {@link SIGNERS} */
-export function measure(
-  bench: Bench,
-  postgres: BenchPostgres,
-  name: string,
-  costs: Cost[],
-  options: Partial<StackOptions> = {},
-): Promise<void> {
+function measure(bench: Bench, postgres: BenchPostgres, name: string, costs: Cost[]): Promise<void> {
   return bench.measure(
     name,
     costs,
     () =>
-      benchStack(bench, postgres, name, { signers: SIGNERS, ...options }, async (stack) => {
+      benchStack(bench, postgres, name, { signers: SIGNERS }, async (stack) => {
         const drive = new Drive(stack);
         await drive.warmUp(bench.sizes.warmUp);
         await sleep(COUNTERS_SETTLE_MS);
