@@ -43,11 +43,12 @@ export class KeyRing {
     }
     const given = parseKeyText(text);
     if (given === null) return null;
-    const key = this.find(given.id);
+    const nowMs = this.clock.monotonicMs();
+    const key = this.find(given.id, nowMs);
     const isRight = isSameHash(hashOf(given.secret), key?.hash ?? NO_HASH);
     if (key === undefined || !isRight) return null;
-    this.uses.set(given.id, this.clock.monotonicMs());
-    return { caller: key.caller, isLive: () => this.find(given.id) !== undefined };
+    this.uses.set(given.id, nowMs);
+    return { caller: key.caller, isLive: () => this.find(given.id, this.clock.monotonicMs()) !== undefined };
   }
 
   /** Writes when keys were used since the last call. */
@@ -59,9 +60,9 @@ export class KeyRing {
     await this.keys.recordUses([...uses].map(([id, at]) => ({ id, agoMs: now - at })));
   }
 
-  private find(id: string): HeldKey | undefined {
+  private find(id: string, nowMs: number): HeldKey | undefined {
     const key = this.held.value?.get(id);
-    return key === undefined || key.endsAtMs <= this.clock.monotonicMs() ? undefined : key;
+    return key === undefined || key.endsAtMs <= nowMs ? undefined : key;
   }
 }
 
