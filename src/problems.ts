@@ -67,7 +67,8 @@ const HEADERS = {
   // draft-ietf-httpapi-ratelimit-headers, with the structured fields of RFC 9651.
   'RateLimit-Policy': {
     description:
-      'Only for an account with a limit: how much it may send (`q`) in how many seconds (`w`), at all nodes together',
+      'Only for an account with a limit: how much it may send (`q`) in how many seconds (`w`), at all nodes together. A 429 `rate_limited` ' +
+      'whose `facts.limit` is `signer_txs` also tells the quota of the signer',
     schema: { type: 'string' },
     example: '"requests";q=500;w=5, "bytes";q=5242880;w=5;qu="content-bytes"',
   },
