@@ -14,7 +14,6 @@ import { RequestsModule } from './modules/requests/requests.module.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { HttpModule } from './platform/http/http.module.js';
-import { RoleGuard } from './platform/http/role-guard.js';
 import { LimitGuard } from './platform/limits/limit-guard.js';
 import { LoggingModule } from './platform/logging/logging.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
@@ -36,7 +35,6 @@ export class AppModule implements OnModuleDestroy {
       module: AppModule,
       // In this order.
       providers: [
-        { provide: APP_GUARD, useClass: RoleGuard },
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_GUARD, useClass: LimitGuard },
       ],

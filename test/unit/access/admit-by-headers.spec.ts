@@ -48,6 +48,15 @@ class ThingsController {
   }
 }
 
+@Controller('health')
+class HealthController {
+  @Get()
+  @Open()
+  health(): object {
+    return { healthy: true };
+  }
+}
+
 let app: NestFastifyApplication;
 let socket: Socket;
 let answer: string;
@@ -55,7 +64,7 @@ let asked: (string | null)[];
 const forwarding = (id: string): ForwardSignatures =>
   new ForwardSignatures(Object.assign(new NodeConfig(), { forwardSecret: 's' }), { id }, new FakeClock());
 
-async function start(): Promise<void> {
+async function start(role: NodeConfig['role'] = 'all'): Promise<void> {
   const identify = fakeOf(Identify, {
     execute: async (credential) => {
       asked.push(credential);
@@ -65,11 +74,12 @@ async function start(): Promise<void> {
   });
   const config = Object.assign(new LockstepConfig(), { auth: new AuthConfig() });
   Object.assign(config.server, { bodyLimit: BODY_LIMIT, host: '127.0.0.1', port: 0 });
+  config.node.role = role;
   const log = new RecordingLog();
   @Global()
   @Module({
     imports: [ConfigModule.register(config), HttpModule],
-    controllers: [ThingsController],
+    controllers: [ThingsController, HealthController],
     providers: [
       { provide: Log, useValue: log },
       { provide: Metrics, useValue: new FakeMetrics() },
@@ -87,21 +97,23 @@ async function start(): Promise<void> {
     abortOnError: false,
   });
   await app.listen(0, '127.0.0.1');
-}
-
-beforeEach(async () => {
-  [asked, answer] = [[], ''];
-  await start();
   const { port } = app.getHttpServer().address() as { port: number };
   socket = connect(port, '127.0.0.1');
   socket.setEncoding('utf8');
   socket.on('data', (text: string) => (answer += text));
   socket.on('error', (error) => (answer += `broken: ${error.message}`));
-});
-afterEach(async () => {
+}
+
+async function stop(): Promise<void> {
   socket.destroy();
   await app.close();
+}
+
+beforeEach(async () => {
+  [asked, answer] = [[], ''];
+  await start();
 });
+afterEach(stop);
 
 const post = (path: string, ...headers: readonly string[]): string =>
   [`POST ${path} HTTP/1.1`, 'Host: a', 'Content-Type: application/json', ...headers, '', ''].join('\r\n');
@@ -143,6 +155,24 @@ it('nothing is read of a body for a path that does not exist', async () => {
   socket.write(post('/api/v1/nowhere', `Content-Length: ${BODY_LIMIT}`));
   await hasCome('"code":"route_not_found"');
   expect(answer).toMatch(/^HTTP\/1.1 404 /);
+});
+
+it.each(['/api/v1/things', '/api/v1/things?a=1', '/%61pi/v1/things', 'http://elsewhere/api/v1/things'])(
+  'a node of role worker answers that it has no %s before the body has come, and asks for no key',
+  async (path) => {
+    await stop();
+    await start('worker');
+    socket.write(post(path, `Content-Length: ${BODY_LIMIT}`));
+    await hasCome('this node has role worker and no API');
+    expect([answer, asked]).toEqual([expect.stringMatching(/^HTTP\/1.1 404 /), []]);
+  },
+);
+
+it('a node of role worker has all that is not below /api/', async () => {
+  await stop();
+  await start('worker');
+  socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
+  await hasCome('{"healthy":true}');
 });
 
 it('a right key has its body read', async () => {

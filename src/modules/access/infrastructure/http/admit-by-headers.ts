@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NodeConfig } from '../../../../config/lockstep-config.js';
 import type { Caller } from '../../../../kernel/caller.js';
-import { Forbidden, Unauthenticated } from '../../../../kernel/errors.js';
+import { Forbidden, NotFound, Unauthenticated } from '../../../../kernel/errors.js';
 import { LockstepFastifyAdapter } from '../../../../platform/http/fastify-server.js';
 import { ForwardSignatures } from '../../../../platform/http/forward-signatures.js';
 import { demandOf, NOTHING, setSender } from '../../../../platform/http/scope.js';
@@ -30,12 +30,15 @@ export class AdmitByHeaders implements OnModuleInit {
 
   onModuleInit(): void {
     const { httpAdapter } = this.host;
-    // A node without an API has no keys, and its guard answers that it has no such path.
-    if (this.role.serves && httpAdapter instanceof LockstepFastifyAdapter)
+    if (httpAdapter instanceof LockstepFastifyAdapter)
       httpAdapter.admitBy((request, reply) => this.admitByHeaders(request, reply));
   }
 
   async admitByHeaders(request: FastifyRequest, reply: Pick<FastifyReply, 'raw'>): Promise<void> {
+    if (!this.role.serves) {
+      assertNotApi(request);
+      return;
+    }
     const demand = demandOf(request);
     if (demand === undefined || demand === NOTHING) return;
     const caller = this.forwardedBy(request);
@@ -69,6 +72,16 @@ export class AdmitByHeaders implements OnModuleInit {
       throw error;
     }
   }
+}
+
+/** A node of role `worker` has probes and metrics only. The path is that of the route: a request may write its own with %61 for an a, or with a host before it. */
+function assertNotApi({ routeOptions: { url = '' } }: FastifyRequest): void {
+  if (!url.startsWith('/api/')) return;
+  throw new NotFound(
+    'route_not_found',
+    'this node has role worker and no API',
+    'send the request to a node of role api or all',
+  );
 }
 
 /** Never from the URL, which proxies log. */
