@@ -4,13 +4,19 @@ import { answering, changing, type Family, type Fields, hex, refusing, unsupport
 
 const PRICE = '0x989680000';
 
-/** There is no pool: what has not the next nonce is refused. A node of the consensus may also be behind a block. */
+/**
+ * There is no pool: what has not the next nonce is refused, and what was taken has used its nonce. A nonce counts as used for the next one only when
+ * a block has it, so that it makes no difference whether sends that come at once are looked at before or after one of them is taken.
+ */
 const send: Quirk = async ({ params }, ask) => {
   const { from, nonce } = Transaction.from(String(params[0]));
-  const next = await ask({ method: 'eth_getTransactionCount', params: [from, 'pending'] });
-  const expected = 'result' in next ? Number(next.result) : 0;
-  if (nonce > expected) return refusing(32_002, `Nonce too high. Provided nonce: ${nonce}, current nonce: ${expected}`);
-  if (nonce < expected) return refusing(32_001, `Nonce too low. Provided nonce: ${nonce}, current nonce: ${expected}`);
+  const count = async (block: 'latest' | 'pending'): Promise<number> => {
+    const answer = await ask({ method: 'eth_getTransactionCount', params: [from, block] });
+    return 'result' in answer ? Number(answer.result) : 0;
+  };
+  const [mined, taken] = [await count('latest'), await count('pending')];
+  if (nonce > mined) return refusing(32_002, `Nonce too high. Provided nonce: ${nonce}, current nonce: ${mined}`);
+  if (nonce < taken) return refusing(32_001, `Nonce too low. Provided nonce: ${nonce}, current nonce: ${taken}`);
   return ask();
 };
 
