@@ -18,6 +18,7 @@ const LEASES = [MINE, OTHER].map((signer) => ({ signer, owner: 'node', token: 1n
 const IN_FLIGHT = 5;
 const TIMERS = { resubmit: 'keep', receiptCheck: 'keep' } as const;
 
+let clock: FakeClock;
 let metrics: FakeMetrics;
 let rung: (readonly SignerId[])[];
 let memory: LaneMemory;
@@ -27,12 +28,13 @@ let after: AfterCommit;
 
 beforeEach(() => {
   [metrics, rung] = [new FakeMetrics(), []];
-  memory = new LaneMemory(new FakeClock());
+  clock = new FakeClock();
+  memory = new LaneMemory(clock);
   // Nothing is open as far as the lanes know.
   memory.aligned(LEASES);
   memory.gapsChecked(LEASES);
   for (const lease of LEASES) memory.countedInFlight(lease, IN_FLIGHT);
-  limits = inFlightLimits();
+  limits = inFlightLimits({}, clock);
   bumps = new BumpWatch(new ResubmitConfig());
   after = new AfterCommit(metrics, memory, bumps, { ring: (signers) => void rung.push(signers) }, limits);
 });
@@ -172,6 +174,19 @@ it('the limit of a signer grows when all that it has in flight is mined, in howe
   expect([limits.of(MINE), limits.of(OTHER)]).toEqual([IN_FLIGHT, IN_FLIGHT]);
   after.notify({ txs: [mined(MINE), mined(MINE), mined(MINE)] });
   expect([limits.of(MINE), limits.of(OTHER)]).toEqual([IN_FLIGHT + 1, IN_FLIGHT]);
+});
+
+it('the limit of a signer halves when blocks leave what was sent in time for them', () => {
+  const CROWD = 64;
+  for (const lease of LEASES) memory.countedInFlight(lease, 2 * CROWD);
+  limits.mined(MINE, 0n, { block: 1, count: CROWD, inFlight: CROWD });
+  expect(limits.of(MINE)).toBe(2 * CROWD);
+  after.notify({ txs: [changed((tx) => tx.sent(aHash(1), null, TIMERS, null), { state: 'ALLOCATED', nonce: 200n })] });
+  for (const blockNumber of [2, 3, 4, 5]) {
+    clock.advance(1_000);
+    after.notify({ txs: [changed((tx) => tx.mined({ ...aReceipt(), blockNumber }), { nonce: BigInt(blockNumber) })] });
+  }
+  expect(limits.of(MINE)).toBe(CROWD);
 });
 
 describe('the doorbell', () => {

@@ -21,7 +21,7 @@ beforeEach(() => {
 /** A block that takes all that the signer may have in flight. */
 function takesAll(signer = SIGNER): void {
   const count = limits.of(signer);
-  limits.mined(signer, { block: (block += 1), count, inFlight: count });
+  limits.mined(signer, 0n, { block: (block += 1), count, inFlight: count });
 }
 
 describe('the limit of a signer', () => {
@@ -39,8 +39,22 @@ describe('the limit of a signer', () => {
     const ofProfile = inFlightLimits();
     expect([ofProfile.of(hedera), ofProfile.of(other)]).toEqual([1, 64]);
     expect(inFlightLimits({ maxInFlight: 3 }).of(other)).toBe(3);
-    ofProfile.mined(hedera, { block: 1, count: 1, inFlight: 1 });
+    ofProfile.mined(hedera, 0n, { block: 1, count: 1, inFlight: 1 });
     expect(ofProfile.of(hedera)).toBe(2);
+  });
+
+  it.each([
+    ['halves when blocks leave what a pool had in time', MAX, MAX / 2],
+    ['does not halve when blocks take little because the rest was sent too late for them', MAX / 4, MAX],
+  ])('%s', (_what, sentInTime, limit) => {
+    for (let round = 0; round < 2; round += 1) takesAll();
+    const count = MAX / 4;
+    for (let highest = count; highest <= 5 * count; highest += count) {
+      clock.advance(1_000);
+      limits.mined(SIGNER, BigInt(highest), { block: (block += 1), count, inFlight: MAX });
+      limits.sent(SIGNER, BigInt(highest + sentInTime));
+    }
+    expect(limits.of(SIGNER)).toBe(limit);
   });
 
   it('is what the pool had when it refused, and at least one', () => {

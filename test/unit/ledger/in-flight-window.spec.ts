@@ -10,11 +10,12 @@ beforeEach(() => {
   [window, block, nowMs] = [new InFlightWindow(START), 0, 0];
 });
 
-/** The next block, that takes so many of what is in flight: all that may be, unless told. */
-function takes(count: number, { inFlight = window.limit, afterMs = 1_000 } = {}): number {
+/** The next block, that takes so many of what is in flight: all that may be, unless told. A pool had all of them in time, unless told. */
+function takes(count: number, now: { inFlight?: number; left?: number; afterMs?: number } = {}): number {
+  const { inFlight = window.limit, left = inFlight - count, afterMs = 1_000 } = now;
   nowMs += afterMs;
   block += 1;
-  window.mined({ block, count, inFlight }, nowMs, MAX);
+  window.mined({ block, count, inFlight, left }, nowMs, MAX);
   return window.limit;
 }
 
@@ -32,7 +33,7 @@ describe('a window', () => {
   });
 
   it('grows once for a block, in however many parts it is recorded', () => {
-    for (const count of [40, 20, 4]) window.mined({ block: 1, count, inFlight: START }, 0, MAX);
+    for (const count of [40, 20, 4]) window.mined({ block: 1, count, inFlight: START, left: 0 }, 0, MAX);
     expect(window.limit).toBe(2 * START);
   });
 
@@ -61,8 +62,34 @@ describe('a window', () => {
 
   it('counts a block that is recorded late in the round that runs', () => {
     takes(0);
-    window.mined({ block: block - 1, count: START, inFlight: START }, nowMs + 5_000, MAX);
+    window.mined({ block: block - 1, count: START, inFlight: START, left: 0 }, nowMs + 5_000, MAX);
     expect(window.limit).toBe(2 * START);
+  });
+});
+
+describe('a window of which a part is sent too late for the next block', () => {
+  it('doubles when the blocks that took all that a pool had have taken nine tenths together', () => {
+    takesAll();
+    expect([takes(93, { left: 0 }), takes(35, { left: 0 })]).toEqual([2 * START, 4 * START]);
+    expect([takes(93, { left: 0 }), takes(70, { left: 0 }), takes(93, { left: 0 })]).toEqual([
+      4 * START,
+      4 * START,
+      8 * START,
+    ]);
+  });
+
+  it('does not halve, however little is sent in time for each block', () => {
+    times(3, takesAll);
+    expect(times(10, () => takes(20, { left: 50 }))).toEqual(times(10, () => 8 * START));
+  });
+
+  it('halves when blocks leave more than a tenth of it in the pool, and take under half', () => {
+    times(3, takesAll);
+    expect([takes(50, { left: 51 }), takes(50, { left: 52 }), takes(50, { left: 52 })]).toEqual([
+      8 * START,
+      8 * START,
+      4 * START,
+    ]);
   });
 });
 

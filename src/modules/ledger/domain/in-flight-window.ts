@@ -1,9 +1,11 @@
-/** What a block, or a row of fast ones, took of what was in flight when the first of them was recorded. */
+/** What a block, or several, took of what was in flight when the first of them was recorded. */
 interface Round {
   readonly startedAtMs: number;
   readonly inFlight: number;
   lastBlock: number;
   taken: number;
+  /** By the last block. */
+  left: number;
   grew: boolean;
 }
 
@@ -13,6 +15,8 @@ export interface MinedOfSigner {
   readonly count: number;
   /** How many of the signer were in flight before; null when nobody has counted. */
   readonly inFlight: number | null;
+  /** How many of the signer the block left although a pool had them in time ({@link OfferedNonces}). */
+  readonly left: number;
 }
 
 /** Of what was in flight: so much must be mined for the window to grow, and under so much it shrinks. */
@@ -20,6 +24,8 @@ const GROWS_FROM = 0.9;
 const SHRINKS_BELOW = 0.5;
 /** A round is at least so long, or until all is mined: with blocks of 250 ms a tx is mined some blocks after it was sent. */
 const ROUND_MS = 1_000;
+/** Of what was in flight. While blocks leave no more, the rest was not sent in time for them: a slow node says nothing about the chain. */
+const LEFT_UNTAKEN = 0.1;
 /** After so many rounds in a row that only added one, it doubles again: what was refused or dropped is long ago. */
 const CALM_ROUNDS = 16;
 
@@ -35,6 +41,7 @@ export class InFlightWindow {
   private calmRounds = 0;
   /** Txs that must be mined before another drop counts: they were sent before the window shrank. */
   private settling = 0;
+  private minedAtMs: number | null = null;
 
   /** @param start in transactions. A block that takes little shrinks it no further */
   constructor(private readonly start: number) {
@@ -50,17 +57,19 @@ export class InFlightWindow {
     return this.size > this.start;
   }
 
-  /** Monotonic ms of the round that runs; null before the first. */
-  get roundStartedAtMs(): number | null {
-    return this.round?.startedAtMs ?? null;
+  /** Monotonic ms of the last record of a block with txs of the signer; null before the first. */
+  get lastMinedAtMs(): number | null {
+    return this.minedAtMs;
   }
 
   /** @param atMost the most that it may grow to now */
-  mined({ block, count, inFlight }: MinedOfSigner, atMs: number, atMost: number): void {
+  mined({ block, count, inFlight, left }: MinedOfSigner, atMs: number, atMost: number): void {
+    this.minedAtMs = atMs;
     this.settling = Math.max(0, this.settling - count);
     // What is beyond the window waits for a pool.
     const round = this.roundOf(block, Math.min(inFlight ?? 0, this.size), atMs);
     round.taken += count;
+    round.left = left;
     const isFull = round.inFlight >= GROWS_FROM * this.size;
     if (round.grew || !isFull || round.taken < GROWS_FROM * round.inFlight) return;
     round.grew = true;
@@ -81,12 +90,12 @@ export class InFlightWindow {
 
   private roundOf(block: number, inFlight: number, atMs: number): Round {
     const { round } = this;
-    if (round && (block <= round.lastBlock || (!isOver(round) && atMs - round.startedAtMs < ROUND_MS))) {
+    if (round && (block <= round.lastBlock || !isOver(round, atMs))) {
       round.lastBlock = Math.max(round.lastBlock, block);
       return round;
     }
     if (round) this.end(round);
-    this.round = { startedAtMs: atMs, inFlight, lastBlock: block, taken: 0, grew: false };
+    this.round = { startedAtMs: atMs, inFlight, lastBlock: block, taken: 0, left: 0, grew: false };
     return this.round;
   }
 
@@ -110,6 +119,6 @@ export class InFlightWindow {
   }
 }
 
-function isOver({ taken, inFlight }: Round): boolean {
-  return taken >= inFlight;
+function isOver({ startedAtMs, inFlight, taken, left, grew }: Round, atMs: number): boolean {
+  return taken >= inFlight || (atMs - startedAtMs >= ROUND_MS && (grew || left > LEFT_UNTAKEN * inFlight));
 }

@@ -42,16 +42,16 @@ export class AfterCommit {
   }
 
   private learnFromBlocks(changed: readonly ManagedTx[]): void {
-    const mined = changed.flatMap(({ signer, enteredState, progress: { receipt } }) =>
-      enteredState === 'MINED' && receipt ? [{ signer, block: receipt.blockNumber }] : [],
+    for (const { signer, enteredState, progress } of changed)
+      if (enteredState === 'IN_MEMPOOL' && progress.nonce !== null) this.limits.sent(signer, progress.nonce);
+    const mined = changed.flatMap(({ signer, enteredState, progress: { receipt, nonce } }) =>
+      enteredState === 'MINED' && receipt && nonce !== null ? [{ signer, nonce, block: receipt.blockNumber }] : [],
     );
-    for (const own of groupBy(mined, ({ signer, block }) => `${signerKey(signer)} ${block}`).values())
-      if (own[0])
-        this.limits.mined(own[0].signer, {
-          block: own[0].block,
-          count: own.length,
-          inFlight: this.memory.inFlightOf(own[0].signer),
-        });
+    for (const own of groupBy(mined, ({ signer, block }) => `${signerKey(signer)} ${block}`).values()) {
+      const { signer, block, nonce } = own.reduce((a, b) => (b.nonce > a.nonce ? b : a));
+      const inFlight = this.memory.inFlightOf(signer);
+      this.limits.mined(signer, nonce, { block, count: own.length, inFlight });
+    }
   }
 
   /** A write failed, and may have happened all the same: nobody was told what it changed. What is remembered of its signers is read anew. */

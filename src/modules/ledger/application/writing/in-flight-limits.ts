@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../../config/lockstep-config.js';
 import { Clock } from '../../../../kernel/clock.js';
-import { type ChainId, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
+import { type ChainId, type Nonce, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
 import { ChainRules } from '../../../chain/index.js';
 import type { Lease } from '../../../signers/index.js';
 import { InFlightWindow, type MinedOfSigner } from '../../domain/in-flight-window.js';
+import { OfferedNonces } from '../../domain/offered-nonces.js';
 
 interface Learnt {
   /** The token of the lease under which it was learnt; null until a lane step reads it. */
   token: bigint | null;
   window: InFlightWindow;
+  readonly offered: OfferedNonces;
   /** Some txs of the signer were refused for a limit of the pool, and were not taken since. */
   someWait: boolean;
   /** There may be room since the last refusal. */
@@ -27,7 +29,7 @@ const OF_DELEGATED = 1;
  */
 const BESIDE_REFUSED = 2;
 
-/** A window above the start that had no round for so long begins anew. */
+/** A window above the start of which no block took anything for so long begins anew. */
 const IDLE_MS = 60_000;
 
 /**
@@ -121,10 +123,17 @@ export class InFlightLimits {
     return known?.someWait === true;
   }
 
-  /** Txs of the signer were mined. */
-  mined(signer: SignerId, what: MinedOfSigner): void {
+  /** A pool took a tx of the signer, or may have. */
+  sent(signer: SignerId, nonce: Nonce): void {
+    this.signers.get(signerKey(signer))?.offered.sent(nonce);
+  }
+
+  /** Txs of the signer were mined. @param highest nonce of them */
+  mined(signer: SignerId, highest: Nonce, what: Omit<MinedOfSigner, 'left'>): void {
     const known = this.known(signer);
-    known.window.mined(what, this.clock.monotonicMs(), Math.min(this.config.maxInFlight, this.shareWith(signer)));
+    const left = known.offered.leftBy(what.block, highest);
+    const atMost = Math.min(this.config.maxInFlight, this.shareWith(signer));
+    known.window.mined({ ...what, left }, this.clock.monotonicMs(), atMost);
     this.note(signer, known);
   }
 
@@ -166,6 +175,7 @@ export class InFlightLimits {
     const known = this.signers.get(key) ?? {
       token: null,
       window: new InFlightWindow(this.startOf(signer.chainId)),
+      offered: new OfferedNonces(),
       someWait: false,
       mayHaveRoom: false,
       lowestIsRefused: false,
@@ -176,8 +186,8 @@ export class InFlightLimits {
 
   /** What a refusal taught stays. */
   private isIdle({ window }: Learnt): boolean {
-    const startedAtMs = window.roundStartedAtMs;
-    return window.isGrown && startedAtMs !== null && this.clock.monotonicMs() - startedAtMs > IDLE_MS;
+    const { isGrown, lastMinedAtMs } = window;
+    return isGrown && lastMinedAtMs !== null && this.clock.monotonicMs() - lastMinedAtMs > IDLE_MS;
   }
 
   private note({ chainId, address }: SignerId, { window }: Learnt): void {
