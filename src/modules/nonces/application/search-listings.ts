@@ -187,7 +187,7 @@ export class SearchListings {
       while (budget.blocks > 0 && walk.next < next && leftOf(walk, own, found).length > 0) {
         next = walk.next;
         budget.blocks -= BLOCKS_PER_CALL;
-        await readBelow(chain, walk, own, found);
+        walk.stop = await readBelow(chain, walk, own, found);
       }
       const done = own.map(({ slot }) => slotKey(slot)).filter((slot) => walk.done.has(slot) && !found.has(slot));
       if (done.length > 0 && (await isOnChain(chain, walk, own))) for (const slot of done) listed.set(slot, null);
@@ -267,13 +267,14 @@ async function isOnChain(chain: ChainBlocks, walk: Walk, searches: readonly Sear
  * linked to it, so an endpoint that has others lacks these.
  * @param own the searches of this look
  * @param found gets the blocks that list one of ours, by slot
+ * @returns where it stands still; null when it read on
  */
 async function readBelow(
   chain: ChainBlocks,
   walk: Walk,
   own: readonly Search[],
   found: Map<string, BlockRef>,
-): Promise<void> {
+): Promise<Stop | null> {
   const searches = leftOf(walk, own, found);
   const slotOf = new Map(searches.flatMap(({ slot, hashes }) => hashes.map((hash) => [hash, slotKey(slot)])));
   const used = highestUse(searches);
@@ -282,7 +283,6 @@ async function readBelow(
     range(Math.max(Math.min(1, walk.next), walk.next - BLOCKS_PER_CALL + 1), walk.next),
   );
   const first = walk.next;
-  const stopAt = (number: number, reason: string): void => void (walk.stop = { number, reason });
   for (const block of blocks.toReversed()) {
     if (block === null) continue;
     const { number, hash } = block;
@@ -290,21 +290,21 @@ async function readBelow(
     const isPast = isLinked && searches.some(({ usedAt }) => isNotOn(usedAt, block, walk.next));
     if (isPast || (!isLinked && walk.next > used)) {
       beginAnew(walk, own);
-      return stopAt(number, 'it is of another branch');
+      return { number, reason: 'it is of another branch' };
     }
-    if (!isLinked) return stopAt(number, 'it is not the parent of the block above');
+    if (!isLinked) return { number, reason: 'it is not the parent of the block above' };
     for (const listed of block.transactionHashes) {
       const slot = slotOf.get(listed);
       if (slot !== undefined) found.set(slot, { number, hash });
     }
-    if (!block.listsAll) return stopAt(number, 'it does not list all of its transactions');
+    if (!block.listsAll) return { number, reason: 'it does not list all of its transactions' };
     walk.top ??= { number, hash };
     walk.next = number - 1;
     walk.parent = block.parentHash;
     for (const search of searches) if (isBefore(block, search)) walk.done.add(slotKey(search.slot));
   }
-  if (walk.next === first) return stopAt(first, NOT_TOLD);
-  walk.stop = null;
+  if (walk.next === first) return { number: first, reason: NOT_TOLD };
+  return null;
 }
 
 /** Whether the branch of a block, which is the first one from `next` down, does not have that other block. */
