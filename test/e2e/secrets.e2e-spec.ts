@@ -174,14 +174,14 @@ it('lockstep signers check tells which signers are right, and what is wrong with
   expect(inWords).toContainEqual(
     expect.stringMatching(
       new RegExp(
-        `^ok   ${DEV_CHAIN}:${SIGNER?.toLowerCase()} mnemonic m/.*: a test signature recovers .* balance [1-9]\\d* wei; nonce \\d`,
+        `^ok   ${DEV_CHAIN}:${SIGNER.toLowerCase()} mnemonic m/.*: a test signature recovers .* balance [1-9]\\d* wei; nonce \\d`,
       ),
     ),
   );
   expect(inWords.at(-1)).toMatch(/^FAIL 999:0x\w{40} privateKey: a test signature recovers .*; chain 999, /);
   const inJson = (await told('--json')).map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(inJson).toContainEqual(
-    expect.objectContaining({ isRight: true, chainId: DEV_CHAIN, address: SIGNER?.toLowerCase(), problems: [] }),
+    expect.objectContaining({ isRight: true, chainId: DEV_CHAIN, address: SIGNER.toLowerCase(), problems: [] }),
   );
   expect(inJson.filter(({ isRight }) => isRight !== true).map(({ chainId }) => chainId)).toEqual([999]);
 });
