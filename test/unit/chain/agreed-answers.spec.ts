@@ -48,7 +48,7 @@ function node(view: View) {
     const number = params[0] === 'latest' ? head : Number(params[0]);
     if (number > head) return { result: null };
     const block = { number: hex(number), hash: hashOf(number, fork), parentHash: hashOf(0), timestamp: '0x1' };
-    return { result: { ...block, transactions: listed ? [hashOf(4711)] : [] } };
+    return { result: { ...block, gasUsed: listed ? '0x5208' : '0x0', transactions: listed ? [hashOf(4711)] : [] } };
   };
 }
 
