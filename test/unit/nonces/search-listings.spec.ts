@@ -102,6 +102,18 @@ it('begins with no block below that one', async () => {
   expect(listings.stopOf(search().slot)).not.toBeNull();
 });
 
+it('begins although the head that endpoints agree on is below the block at which the nonce was seen: with one endpoint it always is', async () => {
+  expect(await look(search({ head: 1_000, seenAt: 1_001 }))).toEqual([null]);
+});
+
+it('begins as soon as the endpoint is where the nonce was seen at first, however far both have gone on since', async () => {
+  const above = (height: number) => new Set(Array.from({ length: 200 }, (_, index) => height + 1 + index));
+  missing = above(1_000);
+  expect(await look(search({ head: 1_000, seenAt: 1_001 }))).toEqual([undefined]);
+  missing = above(1_049);
+  expect(await look(search({ head: 1_049, seenAt: 1_100 }))).toEqual([null]);
+});
+
 it('finds none where no block around those that it may be in lists ours', async () => {
   expect(await look(search())).toEqual([null]);
   expect([Math.min(...read) <= 836, Math.max(...read)]).toEqual([true, 1_064]);

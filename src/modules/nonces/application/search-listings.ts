@@ -68,6 +68,8 @@ interface Walk {
   readonly about: Map<string, string>;
   /** Slots of which nothing below can be. */
   readonly done: Set<string>;
+  /** The lowest block to begin at: where the nonces were last seen to be used when it was made. Where they are now moves on with the head. */
+  readonly from: number;
   /** The highest one. While it is on the chain, all of them are. */
   top: BlockRef | null;
   /** The highest block to read. */
@@ -168,7 +170,8 @@ export class SearchListings {
     for (const { slot } of fresh) for (const { about } of known) about.delete(slotKey(slot));
     if (fresh.length === 0) return known;
     const about = new Map(fresh.map((search) => [slotKey(search.slot), aboutOf(search)]));
-    return [...known, { about, done: new Set(), top: null, next: topOf(fresh), parent: null, stop: null }];
+    const from = Math.max(...fresh.flatMap(({ usedAt, seenAt }) => [usedAt.number, seenAt]));
+    return [...known, { about, done: new Set(), from, top: null, next: from, parent: null, stop: null }];
   }
 
   private async readOn(
@@ -178,6 +181,7 @@ export class SearchListings {
     budget: { blocks: number },
   ): Promise<Listings> {
     const before = walk.stop;
+    if (walk.top === null) walk.next = topOf(walk, own);
     // What is read now is not searched for others: they have another walk when they are asked about again.
     if (budget.blocks > 0 && leftOf(walk, own).length > 0) keepOnly(walk, own);
     const found = new Map<string, BlockRef>();
@@ -225,17 +229,10 @@ function leftOf(
   return searches.filter(({ slot }) => !done.has(slotKey(slot)) && !found.has(slotKey(slot)));
 }
 
-function topOf(searches: readonly Search[]): number {
-  const head = Math.max(...searches.map((search) => search.head));
-  return Math.min(head, lastUse(searches) + SLACK_BLOCKS);
-}
-
-function highestUse(searches: readonly Search[]): number {
-  return Math.max(...searches.map(({ usedAt }) => usedAt.number));
-}
-
-function lastUse(searches: readonly Search[]): number {
-  return Math.max(highestUse(searches), ...searches.map(({ seenAt }) => seenAt));
+/** The head is that of several endpoints, and may be below a block that one of them showed. */
+function topOf({ from }: Walk, searches: readonly Search[]): number {
+  const head = Math.max(from, ...searches.map((search) => search.head));
+  return Math.min(head, from + SLACK_BLOCKS);
 }
 
 function keepOnly({ about }: Walk, searches: readonly Search[]): void {
@@ -247,7 +244,7 @@ function keepOnly({ about }: Walk, searches: readonly Search[]): void {
 function beginAnew(walk: Walk, searches: readonly Search[]): void {
   keepOnly(walk, searches);
   walk.done.clear();
-  Object.assign(walk, { top: null, next: topOf(searches), parent: null });
+  Object.assign(walk, { top: null, next: topOf(walk, searches), parent: null });
 }
 
 /** A block that is not told proves nothing: it is asked for again. */
@@ -277,7 +274,7 @@ async function readBelow(
 ): Promise<Stop | null> {
   const searches = leftOf(walk, own, found);
   const slotOf = new Map(searches.flatMap(({ slot, hashes }) => hashes.map((hash) => [hash, slotKey(slot)])));
-  const used = highestUse(searches);
+  const used = Math.max(...searches.map(({ usedAt }) => usedAt.number));
   // The first block is asked for alone: some nodes have none, or tell it in another form.
   const blocks = await chain.blocks(
     range(Math.max(Math.min(1, walk.next), walk.next - BLOCKS_PER_CALL + 1), walk.next),
@@ -286,7 +283,9 @@ async function readBelow(
   for (const block of blocks.toReversed()) {
     if (block === null) continue;
     const { number, hash } = block;
-    const isLinked = walk.parent === null ? number >= lastUse(searches) : walk.parent === hash;
+    // The endpoint that was asked is not that far.
+    if (walk.parent === null && number < walk.from) break;
+    const isLinked = walk.parent === null || walk.parent === hash;
     const isPast = isLinked && searches.some(({ usedAt }) => isNotOn(usedAt, block, walk.next));
     if (isPast || (!isLinked && walk.next > used)) {
       beginAnew(walk, own);
