@@ -37,6 +37,7 @@ export async function checkSigners(
   const signerOf = (custody: Custody) => new CustodyAttemptSigner(custody);
   const check = new CheckSigners(chains, signerOf, new PgSignerDirectory(database), new PgNonceLedger(database), clock);
   const tools = { metrics, clock, pause: realPause, log };
+  const seen = new Set<string>();
   let isRight = true;
   try {
     for (const { id, signers } of config.chains)
@@ -51,7 +52,8 @@ export async function checkSigners(
             { chainId: id, type: entry.type, problem: `its custody tells no accounts: ${messageOf(error)}` },
           ],
         );
-        for (const finding of findings) {
+        for (const found of findings) {
+          const finding = onceOnly(found, seen);
           isRight &&= problemsOf(finding).length === 0;
           print(isJson ? jsonOf(finding) : wordsOf(finding));
         }
@@ -60,6 +62,14 @@ export async function checkSigners(
     await chains.onApplicationShutdown();
   }
   return isRight;
+}
+
+/** A node that has an account twice does not start: one of its policies would be lost. */
+function onceOnly(finding: Finding, seen: Set<string>): Finding {
+  if ('problem' in finding) return finding;
+  const key = signerKey(finding.signer);
+  if (!seen.has(key)) return (seen.add(key), finding);
+  return { ...finding, problems: [...finding.problems, 'it is named twice: no node starts with this config'] };
 }
 
 function problemsOf(finding: Finding): readonly string[] {

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { hexlify, Transaction } from 'ethers';
 import type { CustodyEntry, CustodyKey } from '../../../src/custody/custody-entry.js';
 import { ElsewhereCustody } from '../../../src/custody/elsewhere.js';
 import { MnemonicCustody } from '../../../src/custody/mnemonic.js';
@@ -80,6 +81,17 @@ it('tells of the one signer whose custody signs with the key of another', async 
     signedInMs: null,
     problems: ['the custody of the signer signs with another key'],
   });
+});
+
+it('asks for what a custody can read that takes nonces for JavaScript numbers', async () => {
+  const reading = (key: CustodyKey): CustodyKey => ({
+    ...key,
+    sign: (items) => {
+      for (const { bytes } of items) expect(Transaction.from(hexlify(bytes)).nonce).toBe(Number.MAX_SAFE_INTEGER);
+      return key.sign(items);
+    },
+  });
+  expect((await checked(keysLike(phrase, reading))).flatMap(({ problems }) => problems)).toEqual([]);
 });
 
 it('says why a custody does not sign', async () => {

@@ -6,17 +6,17 @@ import type { Chains } from '../../chain/index.js';
 import type { Custody, NonceLedger, SignerDirectory } from '../../signers/index.js';
 import type { AttemptDraft, AttemptSigner } from './attempt-signer.js';
 
-/** The highest nonce of EIP-2681: no chain gets there, so nobody can have the test transaction executed. */
-const LAST_NONCE = 2n ** 64n - 2n;
+/** No account gets there, so nobody can have the test transaction executed; and custodies that read a nonce as a JavaScript number can read it. */
+const FAR_NONCE = 2n ** 53n - 1n;
 const TEST = {
-  nonce: LAST_NONCE,
+  nonce: FAR_NONCE,
   kind: 'fill',
   txId: '',
   value: 0n,
   data: parseHex('0x'),
   accessList: [],
   gasLimit: 21_000n,
-  fees: { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
+  fees: { maxFeePerGas: 1n, maxPriorityFeePerGas: 0n },
   type: 2,
   pricedAtBlock: null,
 } as const satisfies Partial<AttemptDraft>;
