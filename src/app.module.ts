@@ -25,9 +25,9 @@ import { Tickers } from './platform/scheduling/tickers.js';
 export class AppModule implements OnModuleDestroy {
   constructor(private readonly tickers: Tickers) {}
 
-  /** The first hook of a shutdown: Nest begins with this module, and waits for each before it goes on to those that it imports. */
-  onModuleDestroy(): void {
-    this.tickers.shutDown();
+  /** The first hook of a shutdown: Nest begins with this module. */
+  onModuleDestroy(): Promise<void> {
+    return this.tickers.onModuleDestroy();
   }
 
   static register(config: LockstepConfig): DynamicModule {

@@ -218,8 +218,8 @@ export class SimNode {
   private async leave(): Promise<void> {
     if (!this.isScheduled) return this.get(LeaseManager).releaseAll();
     await this.get(LaneScheduler).onModuleDestroy();
-    await this.get(LaneScheduler).beforeApplicationShutdown();
-    await this.get(LeaseHeartbeat).beforeApplicationShutdown();
+    await this.get(LeaseManager).releaseAll();
+    await this.get(LeaseHeartbeat).leave();
   }
 
   private note(error: unknown): void {

@@ -1,12 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Log } from '../logging/log.js';
 import { Ticker, type TickerOptions } from './ticker.js';
 
 /** Makes the tickers of this application, and tells when they end; while they run, Nest's `SchedulerRegistry` lists them. */
 @Injectable()
-export class Tickers {
-  private readonly listeners: (() => unknown)[] = [];
+export class Tickers implements OnModuleDestroy {
+  private readonly works: (() => unknown)[] = [];
+  private readonly lasts: (() => unknown)[] = [];
+  private ending: Promise<void> | null = null;
 
   constructor(
     private readonly registry: SchedulerRegistry,
@@ -18,15 +20,26 @@ export class Tickers {
     return new Ticker({ ...options, registry, log });
   }
 
-  /**
-   * @param begun called when a shutdown begins, before any module waits for its work in flight. What takes new work ends here: Nest ends one module
-   * after the other, so each would take more while it waits for those before it.
-   */
-  onShutdown(begun: () => unknown): void {
-    this.listeners.push(begun);
+  /** @param end called when a shutdown begins: begins nothing new from then on, and resolves when the work in flight has ended */
+  onShutdown(end: () => unknown): void {
+    this.works.push(end);
   }
 
-  shutDown(): void {
-    for (const begun of this.listeners) begun();
+  /** @param last called when all of that work has ended */
+  afterWork(last: () => unknown): void {
+    this.lasts.push(last);
+  }
+
+  /**
+   * The root module calls it before all other hooks of a shutdown. Nest ends one module after the other, and each would wait for its own
+   * calls, and the leases for what needs none, such as a slow receiver of webhooks.
+   */
+  onModuleDestroy(): Promise<void> {
+    return (this.ending ??= this.end());
+  }
+
+  private async end(): Promise<void> {
+    await Promise.all(this.works.map((end) => end()));
+    await Promise.all(this.lasts.map((last) => last()));
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ChainConfig, LockstepConfig, type NodeRole } from '../../../src/config/index.js';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
@@ -100,9 +100,11 @@ describe('a scheduler of chains', () => {
     lookout.look = () => held.opened;
     lookout.onApplicationBootstrap();
     await until('both chains are looked at', async () => lookout.looks.length === 2);
-    lookout.made.shutDown();
+    const ended = lookout.made.onModuleDestroy();
     held.open();
-    await lookout.onModuleDestroy();
+    await ended;
+    // The fast chain would be looked at again after a millisecond.
+    await sleep(30);
     expect(lookout.looks).toHaveLength(2);
   });
 });

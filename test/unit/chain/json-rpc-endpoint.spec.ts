@@ -42,6 +42,20 @@ describe('a JSON-RPC endpoint', () => {
     expect(server.bodies.length).toBe(3);
   });
 
+  it('knows that what it is asked after its close never left, and that what was in flight may have arrived', async () => {
+    const closed = endpoint();
+    let arrived = (): void => undefined;
+    const arrives = new Promise<void>((resolve) => (arrived = resolve));
+    server.takeOver = () => (arrived(), true);
+    const inFlight = closed.ask(calls(1));
+    await arrives;
+    await closed.close();
+    expect(await inFlight).toMatchObject([{ kind: 'failed', failure: { mayHaveArrived: true } }]);
+    expect(await closed.ask(calls(1))).toMatchObject([
+      { kind: 'failed', failure: { reason: 'unreachable', mayHaveArrived: false } },
+    ]);
+  });
+
   it('answers a send while more estimates hang than it has connections, and takes the estimates in their order', async () => {
     const hanging: (() => void)[] = [];
     server.takeOver = ({ calls: [call], response }) => {

@@ -85,7 +85,7 @@ describe('the lanes of one worker', () => {
   it('begin no step when a shutdown has begun, whoever rings for them', async () => {
     const tickers = tickersWith(new RecordingLog());
     const ending = schedulerOf(step, tickers);
-    tickers.shutDown();
+    void tickers.onModuleDestroy();
     ending.wake(SIGNERS);
     await nextTurn();
     expect(step.steps).toEqual([]);
@@ -104,7 +104,13 @@ function schedulerOf(step: FakeStep, tickers = tickersWith(new RecordingLog())):
     { get: () => ({}) } as unknown as Chains,
     new SignerWorkers(worker, new KeysOf([])),
     { signersWithWork: async () => work } as unknown as TxQueue,
-    { workSeen: () => undefined, held: () => ({}), heldOn: () => [], isOurs: () => true } as unknown as LeaseManager,
+    {
+      releaseAll: async () => undefined,
+      workSeen: () => undefined,
+      held: () => ({}),
+      heldOn: () => [],
+      isOurs: () => true,
+    } as unknown as LeaseManager,
     { needsStep: () => false } as unknown as LaneMemory,
     {} as Router,
     new FakeMetrics(),

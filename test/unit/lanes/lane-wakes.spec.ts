@@ -12,6 +12,7 @@ import { LaneScheduler } from '../../../src/modules/lanes/infrastructure/lane-sc
 import { EventLoopLoad } from '../../../src/platform/scheduling/event-loop-load.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import type { Tickers } from '../../../src/platform/scheduling/tickers.js';
 import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -78,6 +79,7 @@ let looks: string[];
 let onLook: () => void;
 let log: RecordingLog;
 let lanes: PolledByHand;
+let tickers: Tickers;
 
 beforeEach(() => {
   jest.spyOn(EventLoopLoad.prototype, 'current').mockReturnValue(0);
@@ -85,12 +87,14 @@ beforeEach(() => {
   calls = { served: [], unserved: [], seen: [], releases: 0 };
   [work, looks, onLook] = [[], [], () => undefined];
   held = owing = foreign = new Set();
+  tickers = tickersWith(log);
   lanes = lanesWith({});
 });
 afterEach(async () => {
   jest.useRealTimers();
-  await lanes.onModuleDestroy();
+  const ended = lanes.onModuleDestroy();
   while (steps.count > 0) await steps.end();
+  await ended;
 });
 
 describe('waking', () => {
@@ -199,15 +203,15 @@ describe('waking', () => {
 });
 
 describe('stopping', () => {
-  it('ends with the step that was queued for the worker, and begins none for later bells', async () => {
+  it('ends with the step in flight, and begins none for bells before or after', async () => {
     lanes.wake([ONE]);
     await settled();
     lanes.wake([TWO]);
-    await lanes.onModuleDestroy();
-    await steps.end();
+    const ended = lanes.onModuleDestroy();
     lanes.wake([THREE]);
     await steps.end([ONE]);
-    expect(steps.shares).toEqual([[ONE], [TWO]]);
+    await ended;
+    expect(steps.shares).toEqual([[ONE]]);
   });
 
   it('begins no step that rested', async () => {
@@ -223,8 +227,7 @@ describe('stopping', () => {
   it('releases the leases when the step in flight has ended, and not before', async () => {
     lanes.wake([ONE]);
     await settled();
-    await lanes.onModuleDestroy();
-    const stopped = lanes.beforeApplicationShutdown();
+    const stopped = tickers.onModuleDestroy();
     await settled();
     expect(calls.releases).toBe(0);
     await steps.end();
@@ -385,6 +388,6 @@ function lanesWith({ concurrency = 1, role = 'all' }: { concurrency?: number; ro
     clock,
     log,
     Object.assign(new LockstepConfig(), { chains, worker, node }),
-    tickersWith(log),
+    tickers,
   );
 }

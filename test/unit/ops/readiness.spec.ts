@@ -17,6 +17,8 @@ import { ReadinessProbes } from '../../../src/modules/ops/infrastructure/readine
 import { migrationNames } from '../../../src/platform/database/migrations.js';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
+import { tickersWith } from '../../support/fakes/fake-tickers.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
 import type { Statement } from '../../../src/platform/database/pg-tx.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { anEndpoint } from './an-endpoint.js';
@@ -37,7 +39,8 @@ class ReadinessLab {
   behind: object[] = [];
   pauses: object[] = [];
   readonly auth = new AuthConfig();
-  readonly drain = new Drain();
+  readonly tickers = tickersWith(new RecordingLog());
+  readonly drain = new Drain(this.tickers);
   readonly clock = new FakeClock();
   private probes: ReadinessProbes | null = null;
 
@@ -205,9 +208,9 @@ describe('readiness', () => {
     });
   });
 
-  it('ends when the node drains', async () => {
+  it('ends when a shutdown begins', async () => {
     const lab = new ReadinessLab([anEndpoint(0)]);
-    lab.drain.onModuleDestroy();
+    void lab.tickers.onModuleDestroy();
     expect(await lab.ask()).toMatchObject({ status: 'error', details: { node: { message: 'draining' } } });
   });
 });

@@ -71,7 +71,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   jest.useRealTimers();
-  await heartbeat.beforeApplicationShutdown();
+  await heartbeat.leave();
 });
 
 function heartbeatOf(role: Partial<NodeConfig>): LeaseHeartbeat {
@@ -157,7 +157,7 @@ describe('the heartbeat', () => {
     const answer = gate();
     onRenew = () => answer.opened;
     await begun();
-    const stopped = heartbeat.beforeApplicationShutdown();
+    const stopped = heartbeat.leave();
     answer.open();
     await stopped;
     expect(done).toEqual([...START, ...BEAT, 'leave me']);

@@ -29,8 +29,8 @@ export class CommandScheduler extends ChainScheduler {
     if (this.role.acts) this.kick(chainId);
   }
 
-  override async onModuleDestroy(): Promise<void> {
-    await super.onModuleDestroy();
+  protected override async stop(): Promise<void> {
+    await super.stop();
     await this.idle();
   }
 

@@ -1,4 +1,4 @@
-import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LockstepConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 30_000;
 
 /** Runs a lane step when the signer's doorbell rings, and when polling finds work. Signers of one worker share steps. */
 @Injectable()
-export class LaneScheduler extends ChainScheduler implements BeforeApplicationShutdown {
+export class LaneScheduler extends ChainScheduler {
   /** Queues by chain and worker. */
   private readonly queues = new Map<string, LaneQueue>();
   /** Keys of queues whose next step is scheduled. */
@@ -44,6 +44,7 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     tickers: Tickers,
   ) {
     super({ name: 'find-work', intervalMs: () => config.worker.pollInterval, config, tickers });
+    tickers.afterWork(() => this.leases.releaseAll());
   }
 
   override onApplicationBootstrap(): void {
@@ -54,12 +55,7 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
   protected override async stop(): Promise<void> {
     this.stopped = true;
     await super.stop();
-  }
-
-  /** Runs after every ticker has stopped. The leases are released only when the work in flight has ended. */
-  async beforeApplicationShutdown(): Promise<void> {
     await this.workers.idle();
-    await this.leases.releaseAll();
   }
 
   /** Schedules a step for the lanes of these signers. The step leaves out signers of other nodes. */
@@ -151,6 +147,7 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
   /** Runs one step. Schedules the next one even after a failure, while signers wait. */
   private async drain(signer: SignerId, bell: string): Promise<void> {
     this.scheduled.delete(bell);
+    if (this.stopped) return;
     const queue = this.queueOf(bell);
     const share = queue.take(this.clock.monotonicMs());
     try {

@@ -1,15 +1,16 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { Tickers } from '../../../platform/scheduling/tickers.js';
 
 /** Knows whether this node is shutting down: readiness fails from the start of a shutdown. */
 @Injectable()
-export class Drain implements OnModuleDestroy {
+export class Drain {
   private started = false;
+
+  constructor(tickers: Tickers) {
+    tickers.onShutdown(() => (this.started = true));
+  }
 
   get isDraining(): boolean {
     return this.started;
-  }
-
-  onModuleDestroy(): void {
-    this.started = true;
   }
 }

@@ -1,4 +1,4 @@
-import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { LeaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { signerKey } from '../../../kernel/signer-id.js';
@@ -14,7 +14,7 @@ import { SignerDirectory } from '../domain/signer-directory.js';
 
 /** Registers the signers at start. Then renews all leases every `lease.renewInterval`. */
 @Injectable()
-export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class LeaseHeartbeat implements OnApplicationBootstrap {
   private readonly ticker: Ticker;
 
   constructor(
@@ -35,6 +35,7 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
       intervalMs: config.renewInterval,
       run: () => this.beat(),
     });
+    tickers.afterWork(() => this.leave());
   }
 
   /** Nothing is accepted before the database has an epoch: a standby that has a transaction has the epoch, too. */
@@ -45,8 +46,8 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
     this.ticker.start();
   }
 
-  /** Does not release the leases: the lane scheduler does, when the work in flight has ended. */
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Does not release the leases: the lane scheduler does. */
+  async leave(): Promise<void> {
     await this.ticker.stop();
     await this.nodes.leave(this.node.id);
   }

@@ -20,6 +20,8 @@ export interface HttpPost {
   close(): Promise<void>;
 }
 
+/** The code of what was asked after the connections were closed. */
+export const CLOSED = 'ERR_ENDPOINT_CLOSED';
 /** Connections to one endpoint; more requests wait for a free one. */
 const MAX_CONNECTIONS = 16;
 /** The receipts of a block on a large chain have a few MB. */
@@ -41,6 +43,8 @@ export class UndiciPost implements HttpPost {
   }
 
   async post(body: string, timeoutMs = this.timeoutMs): Promise<HttpAnswer> {
+    // Requests in flight fail with the same error as those that come later, of which no byte leaves.
+    if (this.pool.destroyed) throw Object.assign(new Error('this node is shutting down'), { code: CLOSED });
     const answer = await this.pool.request({
       method: 'POST',
       path: this.url.path,

@@ -1,10 +1,11 @@
 import { codeOf } from '../../../../kernel/error-code.js';
 import { messageOf } from '../../../../kernel/errors.js';
 import { retryAfterMs } from '../../../../platform/http/retry-after.js';
+import { CLOSED } from './http-post.js';
 import { isRecord, type RpcFailure } from './json-rpc.js';
 
 /** Thrown before the connection exists, so before a byte of the request was sent. */
-const NEVER_LEFT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+const NEVER_LEFT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', CLOSED]);
 /** The longest Retry-After that is used; a longer one is cut to this. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
