@@ -15,9 +15,12 @@ export class Tickers implements OnModuleDestroy {
     private readonly log: Log,
   ) {}
 
-  create(options: Pick<TickerOptions, 'name' | 'intervalMs' | 'run'>): Ticker {
+  /** @param endsLast the one that made it stops it, after the work; all others begin no run after the start of a shutdown */
+  create(options: Pick<TickerOptions, 'name' | 'intervalMs' | 'run'>, endsLast = false): Ticker {
     const { registry, log } = this;
-    return new Ticker({ ...options, registry, log });
+    const ticker = new Ticker({ ...options, registry, log });
+    if (!endsLast) this.onShutdown(() => void ticker.stop());
+    return ticker;
   }
 
   /** @param end called when a shutdown begins: begins nothing new from then on, and resolves when the work in flight has ended */
@@ -25,7 +28,7 @@ export class Tickers implements OnModuleDestroy {
     this.works.push(end);
   }
 
-  /** @param last called when all of that work has ended */
+  /** @param last called when all of that work has ended; what came last is the first */
   afterWork(last: () => unknown): void {
     this.lasts.push(last);
   }
@@ -40,6 +43,6 @@ export class Tickers implements OnModuleDestroy {
 
   private async end(): Promise<void> {
     await Promise.all(this.works.map((end) => end()));
-    await Promise.all(this.lasts.map((last) => last()));
+    for (const last of this.lasts.toReversed()) await last();
   }
 }

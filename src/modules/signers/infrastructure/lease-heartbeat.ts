@@ -30,11 +30,8 @@ export class LeaseHeartbeat implements OnApplicationBootstrap {
     private readonly serving: ServingNodes,
     tickers: Tickers,
   ) {
-    this.ticker = tickers.create({
-      name: 'lease-heartbeat',
-      intervalMs: config.renewInterval,
-      run: () => this.beat(),
-    });
+    const { renewInterval: intervalMs } = config;
+    this.ticker = tickers.create({ name: 'lease-heartbeat', intervalMs, run: () => this.beat() }, true);
     tickers.afterWork(() => this.leave());
   }
 
