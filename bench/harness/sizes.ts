@@ -11,7 +11,7 @@ export interface Sizes {
   readonly transactions: number;
   /** Of one run of rows 5 and 6, which have many. */
   readonly fewer: number;
-  /** Of row 8: twenty blocks full of what one signer may have in flight. */
+  /** Of row 8, for each signer: twenty blocks full of what it may have in flight at first. */
   readonly ofOneSigner: number;
   /** Before a run, and not measured. */
   readonly warmUp: number;

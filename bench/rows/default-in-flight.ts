@@ -10,7 +10,7 @@ const { maxInFlight } = new ExecutionConfig();
 /** A limit that is learnt lets about so many times more of one signer into a block. */
 const MORE = 8;
 const SIGNERS = [1, 10];
-/** Issue 34: at least so many of one signer. */
+/** What one signer is to reach at the defaults. */
 const OF_ONE_SIGNER = { of: 'value', bound: 'at least', limit: 450 } as const;
 
 /** Row 8: what few signers can do as the product is delivered. A block takes what is in flight, and no more; how much that is has been learnt. */
