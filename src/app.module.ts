@@ -27,7 +27,7 @@ export class AppModule implements OnModuleDestroy {
 
   /** The first hook of a shutdown: Nest begins with this module. */
   onModuleDestroy(): Promise<void> {
-    return this.tickers.onModuleDestroy();
+    return this.tickers.shutDown();
   }
 
   static register(config: LockstepConfig): DynamicModule {

@@ -218,7 +218,6 @@ export class SimNode {
   private async leave(): Promise<void> {
     if (!this.isScheduled) return this.get(LeaseManager).releaseAll();
     await this.get(LaneScheduler).onModuleDestroy();
-    await this.get(LeaseManager).releaseAll();
     await this.get(LeaseHeartbeat).leave();
   }
 

@@ -3,6 +3,7 @@ import type { DynamicModule, ModuleMetadata, Type } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Tickers } from '../../src/platform/scheduling/tickers.js';
 
 /** A class as a key: concrete, or abstract as ports are. */
 export type Token<T = unknown> = Type<T> | (abstract new (...args: never[]) => T);
@@ -59,6 +60,8 @@ export class Container {
   }
 
   async close(): Promise<void> {
+    // As the root module does it, which is not among the providers.
+    await (this.instances.get(Tickers) as Tickers | undefined)?.shutDown();
     const made = [...new Set(this.instances.values())] as (Partial<Record<string, () => unknown>> | null)[];
     for (const hook of CLOSING_HOOKS) await Promise.all(made.map((instance) => instance?.[hook]?.()));
   }

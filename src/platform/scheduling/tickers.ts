@@ -1,14 +1,13 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Log } from '../logging/log.js';
 import { Ticker, type TickerOptions } from './ticker.js';
 
 /** Makes the tickers of this application, and tells when they end; while they run, Nest's `SchedulerRegistry` lists them. */
 @Injectable()
-export class Tickers implements OnModuleDestroy {
+export class Tickers {
   private readonly works: (() => unknown)[] = [];
   private readonly lasts: (() => unknown)[] = [];
-  private ending: Promise<void> | null = null;
 
   constructor(
     private readonly registry: SchedulerRegistry,
@@ -28,7 +27,7 @@ export class Tickers implements OnModuleDestroy {
     this.works.push(end);
   }
 
-  /** @param last called when all of that work has ended; what came last is the first */
+  /** @param last called when all of that work has ended, or failed to */
   afterWork(last: () => unknown): void {
     this.lasts.push(last);
   }
@@ -37,12 +36,15 @@ export class Tickers implements OnModuleDestroy {
    * The root module calls it before all other hooks of a shutdown. Nest ends one module after the other, and each would wait for its own
    * calls, and the leases for what needs none, such as a slow receiver of webhooks.
    */
-  onModuleDestroy(): Promise<void> {
-    return (this.ending ??= this.end());
+  async shutDown(): Promise<void> {
+    await this.end(this.works);
+    await this.end(this.lasts);
   }
 
-  private async end(): Promise<void> {
-    await Promise.all(this.works.map((end) => end()));
-    for (const last of this.lasts.toReversed()) await last();
+  private async end(parts: readonly (() => unknown)[]): Promise<void> {
+    const outcomes = await Promise.allSettled(parts.map(async (part) => part()));
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected')
+        this.log.error('failed to end work at a shutdown', { error: outcome.reason as unknown });
   }
 }

@@ -100,7 +100,7 @@ describe('a scheduler of chains', () => {
     lookout.look = () => held.opened;
     lookout.onApplicationBootstrap();
     await until('both chains are looked at', async () => lookout.looks.length === 2);
-    const ended = lookout.made.onModuleDestroy();
+    const ended = lookout.made.shutDown();
     held.open();
     await ended;
     // The fast chain would be looked at again after a millisecond.

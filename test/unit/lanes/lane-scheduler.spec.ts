@@ -85,7 +85,7 @@ describe('the lanes of one worker', () => {
   it('begin no step when a shutdown has begun, whoever rings for them', async () => {
     const tickers = tickersWith(new RecordingLog());
     const ending = schedulerOf(step, tickers);
-    void tickers.onModuleDestroy();
+    void tickers.shutDown();
     ending.wake(SIGNERS);
     await nextTurn();
     expect(step.steps).toEqual([]);
@@ -104,13 +104,7 @@ function schedulerOf(step: FakeStep, tickers = tickersWith(new RecordingLog())):
     { get: () => ({}) } as unknown as Chains,
     new SignerWorkers(worker, new KeysOf([])),
     { signersWithWork: async () => work } as unknown as TxQueue,
-    {
-      releaseAll: async () => undefined,
-      workSeen: () => undefined,
-      held: () => ({}),
-      heldOn: () => [],
-      isOurs: () => true,
-    } as unknown as LeaseManager,
+    { workSeen: () => undefined, held: () => ({}), heldOn: () => [], isOurs: () => true } as unknown as LeaseManager,
     { needsStep: () => false } as unknown as LaneMemory,
     {} as Router,
     new FakeMetrics(),

@@ -57,7 +57,6 @@ interface Calls {
   readonly served: SignerId[];
   readonly unserved: [SignerId, boolean][];
   readonly seen: [readonly SignerId[], readonly ChainId[] | undefined][];
-  releases: number;
 }
 
 /** Lets the test say when polling looks. */
@@ -84,7 +83,7 @@ let tickers: Tickers;
 beforeEach(() => {
   jest.spyOn(EventLoopLoad.prototype, 'current').mockReturnValue(0);
   [steps, clock, metrics, log] = [new HeldSteps(), new FakeClock(), new FakeMetrics(), new RecordingLog()];
-  calls = { served: [], unserved: [], seen: [], releases: 0 };
+  calls = { served: [], unserved: [], seen: [] };
   [work, looks, onLook] = [[], [], () => undefined];
   held = owing = foreign = new Set();
   tickers = tickersWith(log);
@@ -224,15 +223,17 @@ describe('stopping', () => {
     expect(steps.shares).toHaveLength(1);
   });
 
-  it('releases the leases when the step in flight has ended, and not before', async () => {
+  it('has the leases released when the step in flight has ended, and not before', async () => {
+    let releases = 0;
+    tickers.afterWork(() => (releases += 1));
     lanes.wake([ONE]);
     await settled();
-    const stopped = tickers.onModuleDestroy();
+    const stopped = tickers.shutDown();
     await settled();
-    expect(calls.releases).toBe(0);
+    expect(releases).toBe(0);
     await steps.end();
     await stopped;
-    expect(calls.releases).toBe(1);
+    expect(releases).toBe(1);
   });
 });
 
@@ -371,7 +372,6 @@ function lanesWith({ concurrency = 1, role = 'all' }: { concurrency?: number; ro
     held: (signer: SignerId) => (held.has(signerKey(signer)) ? { signer } : null),
     heldOn: () => [ONE, TWO].filter((signer) => held.has(signerKey(signer))).map((signer) => ({ signer })),
     isOurs: (signer: SignerId) => !foreign.has(signerKey(signer)),
-    releaseAll: async () => void (calls.releases += 1),
   };
   return new PolledByHand(
     steps as unknown as LaneStep,

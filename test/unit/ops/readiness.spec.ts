@@ -210,7 +210,7 @@ describe('readiness', () => {
 
   it('ends when a shutdown begins', async () => {
     const lab = new ReadinessLab([anEndpoint(0)]);
-    void lab.tickers.onModuleDestroy();
+    void lab.tickers.shutDown();
     expect(await lab.ask()).toMatchObject({ status: 'error', details: { node: { message: 'draining' } } });
   });
 });

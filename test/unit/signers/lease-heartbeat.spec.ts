@@ -32,6 +32,7 @@ let done: string[];
 let nodes: LiveNode[];
 let memberships: { nodes: readonly string[]; keys: NodeKeys | undefined }[];
 let onRenew: () => Promise<void>;
+let onRelease: () => Promise<void>;
 let onMeet: () => Promise<void>;
 let onRegister: () => Promise<void>;
 let registry: RecordingRegistry;
@@ -64,7 +65,7 @@ class RecordingRegistry extends NodeRegistry {
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance', 'queueMicrotask'] });
   [done, nodes, memberships] = [[], [], []];
-  onRenew = onMeet = onRegister = async () => undefined;
+  onRenew = onRelease = onMeet = onRegister = async () => undefined;
   registry = new RecordingRegistry();
   serving = new ServingNodes();
   heartbeat = heartbeatOf({});
@@ -77,7 +78,10 @@ afterEach(async () => {
 function heartbeatOf(role: Partial<NodeConfig>): LeaseHeartbeat {
   const record = (what: string) => async (): Promise<void> => void done.push(what);
   return new LeaseHeartbeat(
-    fakeOf(LeaseManager, { renewAll: () => (done.push('renew'), onRenew()) }),
+    fakeOf(LeaseManager, {
+      renewAll: () => (done.push('renew'), onRenew()),
+      releaseAll: () => (done.push('release'), onRelease()),
+    }),
     new KeysOf([ALICE, BOB]),
     fakeOf(SignerDirectory, {
       register: (signers: readonly CustodiedSigner[]) => (done.push(`register ${signers.length}`), onRegister()),
@@ -153,15 +157,37 @@ describe('the heartbeat', () => {
     answer.open();
   });
 
-  it('ends with the beat in flight, and only then leaves', async () => {
+  it('releases the leases, ends with the beat in flight, and only then leaves', async () => {
     const answer = gate();
     onRenew = () => answer.opened;
     await begun();
     const stopped = heartbeat.leave();
     answer.open();
     await stopped;
-    expect(done).toEqual([...START, ...BEAT, 'leave me']);
+    expect(done).toEqual([...START, 'renew', 'release', 'meet', 'check', 'leave me']);
     await jest.advanceTimersByTimeAsync(10 * RENEW_MS);
+    expect(done.at(-1)).toBe('leave me');
+  });
+
+  it('renews until the leases are released', async () => {
+    const answer = gate();
+    onRelease = () => answer.opened;
+    await begun();
+    const stopped = heartbeat.leave();
+    await jest.advanceTimersByTimeAsync(RENEW_MS);
+    expect(done).toEqual([...START, ...BEAT, 'release', ...BEAT]);
+    answer.open();
+    await stopped;
+    expect(done.at(-1)).toBe('leave me');
+  });
+
+  it('ends and leaves where the leases cannot be released', async () => {
+    onRelease = () => Promise.reject(new Error('no database'));
+    await begun();
+    await expect(heartbeat.leave()).rejects.toThrow('no database');
+    expect(done).toEqual([...START, ...BEAT, 'release', 'leave me']);
+    onRelease = async () => undefined;
+    await jest.advanceTimersByTimeAsync(RENEW_MS);
     expect(done.at(-1)).toBe('leave me');
   });
 });

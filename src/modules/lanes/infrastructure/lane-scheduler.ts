@@ -44,7 +44,6 @@ export class LaneScheduler extends ChainScheduler {
     tickers: Tickers,
   ) {
     super({ name: 'find-work', intervalMs: () => config.worker.pollInterval, config, tickers });
-    tickers.afterWork(() => this.leases.releaseAll());
   }
 
   override onApplicationBootstrap(): void {

@@ -43,10 +43,14 @@ export class LeaseHeartbeat implements OnApplicationBootstrap {
     this.ticker.start();
   }
 
-  /** Does not release the leases: the lane scheduler does. */
+  /** When the work has ended: the leases are renewed until they are released, and nobody looks for new owners of signers that are still held. */
   async leave(): Promise<void> {
-    await this.ticker.stop();
-    await this.nodes.leave(this.node.id);
+    try {
+      await this.leases.releaseAll();
+    } finally {
+      await this.ticker.stop();
+      await this.nodes.leave(this.node.id);
+    }
   }
 
   /** Renews the leases first, because they expire. */
