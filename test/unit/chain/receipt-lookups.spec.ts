@@ -203,6 +203,13 @@ describe('receipts', () => {
       expect(paramsOf(WHOLE)).toEqual([['0x5']]);
     });
 
+    it.each(['before', 'behind'])('are its execution, where a copy %s it used no gas', async (place) => {
+      const executed = receiptAnswer(TX);
+      const copy = { ...executed, status: '0x0', gasUsed: '0x0' };
+      const result = place === 'before' ? [copy, executed] : [executed, copy];
+      expect(await again({ result })).toMatchObject({ kind: 'found', receipt: { status: 'success', gasUsed: 1n } });
+    });
+
     it.each<[string, FakeAnswer, string]>([
       ['none: another block is at its height', { result: [receiptAnswer(TX, OTHER_BLOCK)] }, 'none'],
       ['none: the block does not have it', { result: [receiptAnswer(SECOND)] }, 'none'],
@@ -214,6 +221,11 @@ describe('receipts', () => {
       [
         'unclear: it succeeded and reverted in one block',
         { result: [receiptAnswer(TX), { ...receiptAnswer(TX), status: '0x0' }] },
+        'unclear',
+      ],
+      [
+        'unclear: it succeeded and reverted in one block, and used no gas at all',
+        { result: ['0x0', '0x1'].map((status) => ({ ...receiptAnswer(TX), status, gasUsed: '0x0' })) },
         'unclear',
       ],
     ])('are %s', async (_words, whole, kind) => {

@@ -1,6 +1,6 @@
 import type { Hash } from '../../../kernel/hex.js';
 import { inSlices } from '../../../kernel/in-slices.js';
-import type { ReceiptLookup } from '../domain/block.js';
+import { executionAmong, type Receipt, type ReceiptLookup } from '../domain/block.js';
 import type { PlacedTx } from '../domain/chain-connector.js';
 import { block, hexQuantity, parsedOrNull, readableReceipt, type Untold } from './parse-answer.js';
 import { isRecord, type NodeError, type RpcFailureReason, type RpcReply, type RpcRequest } from './rpc/json-rpc.js';
@@ -75,12 +75,17 @@ function lookupsIn(known: readonly PlacedTx[], reply: RpcReply | undefined, unto
     const copies = (own.get(txHash) ?? [])
       .flatMap((item) => readableReceipt(item, untold) ?? [])
       .filter((each) => each.blockHash === blockHash);
-    const [first] = copies;
-    if (first === undefined) return { kind: 'none' };
-    if (copies.some(({ status }) => status !== first.status))
+    const execution = executionAmong(copies);
+    if (execution === null) return { kind: 'none' };
+    if (copies.some((copy) => copy.status !== execution.status && !isSurelyCopy(copy, execution)))
       return { kind: 'unclear', message: toldBy(reply, 'the block has receipts that contradict each other') };
-    return { kind: 'found', receipt: first };
+    return { kind: 'found', receipt: execution };
   });
+}
+
+/** Of two that used gas the later one is a copy, too, but for that the answer by hash must agree (docs/invariants.md, K3), and here is none. */
+function isSurelyCopy(copy: Receipt, execution: Receipt): boolean {
+  return copy.gasUsed === 0n && execution.gasUsed !== null && execution.gasUsed > 0n;
 }
 
 /** Of an endpoint without receipts of blocks: what it lists in the block was executed, though it tells no receipt. */
