@@ -59,7 +59,7 @@ export async function checkSigners(
         }
       }
   } finally {
-    await chains.onApplicationShutdown();
+    await chains.close();
   }
   return isRight;
 }

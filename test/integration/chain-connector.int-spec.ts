@@ -69,7 +69,7 @@ describe('the chain connector, on a real node', () => {
   }, 60_000);
 
   afterAll(async () => {
-    await chains.onApplicationShutdown();
+    await chains.close();
     await anvil.stop();
   });
 
@@ -187,6 +187,6 @@ describe('the chain connector, on a real node', () => {
     );
     await expect(wrong.get(1).head()).rejects.toMatchObject({ code: 'rpc_wrong_chain' });
     expect(wrong.endpoints()).toMatchObject([{ state: 'wrong_chain', reportedChainId: CHAIN_ID }]);
-    await wrong.onApplicationShutdown();
+    await wrong.close();
   });
 });

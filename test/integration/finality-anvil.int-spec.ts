@@ -36,7 +36,7 @@ async function open(): Promise<void> {
 }
 
 async function close(): Promise<void> {
-  await chains.onApplicationShutdown();
+  await chains.close();
   await anvil.stop();
 }
 

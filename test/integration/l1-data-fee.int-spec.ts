@@ -30,7 +30,7 @@ describe('the L1 data fee of a chain of the OP stack', () => {
     anvil = await startAnvil({ chainId: CHAIN_ID });
   });
   afterAll(async () => {
-    await Promise.all(started.map((chains) => chains.onApplicationShutdown()));
+    await Promise.all(started.map((chains) => chains.close()));
     await anvil.stop();
   });
 

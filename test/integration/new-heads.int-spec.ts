@@ -103,7 +103,7 @@ function aFollower(chain: Record<string, unknown>) {
     tickersWith(log),
   );
   cleanUps.push(
-    () => chains.onApplicationShutdown(),
+    () => chains.close(),
     () => heads.onModuleDestroy(),
     () => manager.onModuleDestroy(),
   );

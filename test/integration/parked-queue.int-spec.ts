@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await chains.onApplicationShutdown();
+  await chains.close();
   await anvil.stop();
 });
 

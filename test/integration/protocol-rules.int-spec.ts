@@ -15,7 +15,7 @@ let anvil: RunningAnvil | null = null;
 let chains: ConfiguredChains | null = null;
 
 afterEach(async () => {
-  await chains?.onApplicationShutdown();
+  await chains?.close();
   await anvil?.stop();
   [anvil, chains] = [null, null];
 });

@@ -68,7 +68,7 @@ describe.each(CLIENTS)('on $client', ({ start }) => {
     lieOnce();
     expect((await connector.blockReceipts(block))?.proven).toBe(false);
     proxy.heal();
-    await chains.onApplicationShutdown();
+    await chains.close();
   });
 
   it('a block without transactions proves that it has no receipts', async () => {
@@ -76,7 +76,7 @@ describe.each(CLIENTS)('on $client', ({ start }) => {
     await lab.mine();
     const connector = chains.get(DEV_CHAIN);
     expect(await connector.blockReceipts(await newest(connector))).toEqual({ receipts: [], proven: true });
-    await chains.onApplicationShutdown();
+    await chains.close();
   });
 
   it('what a block has proven is final without being asked for again', async () => {

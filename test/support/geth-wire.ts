@@ -43,6 +43,6 @@ export class GethWire {
   }
 
   close(): Promise<void> {
-    return this.chains.onApplicationShutdown();
+    return this.chains.close();
   }
 }

@@ -91,7 +91,7 @@ export class RpcLab {
   async close(): Promise<void> {
     await Promise.all(this.others.map((node) => node.close()));
     await this.node.close();
-    await this.chains.onApplicationShutdown();
+    await this.chains.close();
     await this.database.drop();
   }
 

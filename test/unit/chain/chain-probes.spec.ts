@@ -58,7 +58,7 @@ describe('the probes of chains', () => {
   });
   afterEach(async () => {
     probes.onModuleDestroy();
-    await chains.onApplicationShutdown();
+    await chains.close();
     await Promise.all(servers().map((server) => server.stop()));
   });
 

@@ -41,7 +41,7 @@ describe('the configured chains', () => {
     expect(() => chains.get(1)).toThrow(
       expect.objectContaining({ code: 'unknown_chain', facts: { chainId: 1, known: [1337, 7] } }),
     );
-    await chains.onApplicationShutdown();
+    await chains.close();
   });
 
   it('do not notice each other’s trouble', async () => {
@@ -55,7 +55,7 @@ describe('the configured chains', () => {
     await expect(chains.get(1337).head()).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
     expect(performance.now() - start).toBeLessThan(10_000);
     const failed = expect(waiting).rejects.toMatchObject({ code: 'rpc_unavailable' });
-    await chains.onApplicationShutdown();
+    await chains.close();
     await failed;
   });
 
@@ -65,7 +65,7 @@ describe('the configured chains', () => {
       { chainId: 1337, endpoint: `#0 http://127.0.0.1:${node.port}`, state: 'unverified' },
     ]);
     expect(JSON.stringify(chains.endpoints())).not.toContain('secret-key');
-    await chains.onApplicationShutdown();
+    await chains.close();
   });
 
   describe('take from their config', () => {
@@ -78,7 +78,7 @@ describe('the configured chains', () => {
       other.answer = () => ({ result: '0x2' });
     });
     afterEach(async () => {
-      await chains.onApplicationShutdown();
+      await chains.close();
       await other.stop();
     });
 
@@ -150,6 +150,6 @@ describe('the configured chains', () => {
     expect(await chains.get(1337).feeQuote()).toMatchObject({
       tips: { slow: MIN_TIP_WEI_PER_GAS, urgent: MIN_TIP_WEI_PER_GAS },
     });
-    await chains.onApplicationShutdown();
+    await chains.close();
   });
 });

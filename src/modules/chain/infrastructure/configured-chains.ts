@@ -87,8 +87,12 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
     return [...this.chains.values()].flatMap(({ pool }) => pool.status());
   }
 
-  /** Closes the connections at the end of the shutdown: requests in flight fail, and their sends are `unknown`. */
-  async onApplicationShutdown(): Promise<void> {
+  onApplicationShutdown(): Promise<void> {
+    return this.close();
+  }
+
+  /** Closes the connections: requests in flight fail, and their sends are `unknown`; what is asked later never leaves. */
+  async close(): Promise<void> {
     await Promise.all([...this.chains.values()].map(({ pool }) => pool.close()));
   }
 

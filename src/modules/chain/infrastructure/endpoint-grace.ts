@@ -13,6 +13,6 @@ const GRACE_MS = 5_000;
 @Injectable()
 export class EndpointGrace {
   constructor(chains: ConfiguredChains, tickers: Tickers) {
-    tickers.onShutdown(() => void setTimeout(() => void chains.onApplicationShutdown(), GRACE_MS).unref());
+    tickers.onShutdown(() => void setTimeout(() => void chains.close(), GRACE_MS).unref());
   }
 }
