@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { SchedulerRegistry } from '@nestjs/schedule';
 import type { TestingModule } from '@nestjs/testing';
 import { HeadTracker } from '../../../src/modules/chain/index.js';
+import { DeliverDue } from '../../../src/modules/webhooks/application/deliver-due.js';
 import { LeaseManager } from '../../../src/modules/signers/index.js';
 import { CHAINS, EmptyDatabase, startEmpty } from '../../support/empty-application.js';
 
@@ -135,5 +136,13 @@ describe('the application', () => {
     };
     await app.close();
     expect(left).toEqual(['lease-heartbeat']);
+  });
+
+  it('releases its leases before it waits for receivers of webhooks', async () => {
+    const done: string[] = [];
+    app.get(LeaseManager).releaseAll = async () => void done.push('released');
+    app.get(DeliverDue).idle = async () => void done.push('delivered');
+    await app.close();
+    expect(done).toEqual(['released', 'delivered']);
   });
 });
