@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { bin, ROOT } from './bootstrap.mjs';
 
-/* Runs suites of Jest one after the other, and looks once more, at the end, at the files that failed. */
+/* Runs suites of Jest one after the other, or some as one, and looks once more, at the end, at the files that failed. */
 
 /** Their tests use real processes on a busy machine. What fails in the others is decided by the code alone. */
 const LOOKED_AT_AGAIN = new Set(['int', 'e2e', 'chaos', 'geth', 'nats', 'go-client', 'python-client']);
@@ -16,7 +16,8 @@ const SIMULATOR = 'simulator';
 const MOST_LOOKED_AT_AGAIN = 10;
 
 /**
- * @param suites of {name, args}: a project of jest.config.mjs, and what else Jest is told
+ * @param suites of {name, args, beside}: a project of jest.config.mjs, what else Jest is told, and projects whose files run among those of the first:
+ * one server and one set of processes serve them all, and none of these waits for the last file of another suite
  * @param node runs Node with arguments, under a title. @returns {code, seconds}
  * @returns whether all is right in the end
  */
@@ -28,17 +29,22 @@ export async function runSuites(suites, report, node) {
   const outcomes = new Map();
   const again = [];
   let ok = true;
-  for (const { name, args } of suites) {
+  for (const { name, args, beside = [] } of suites) {
+    const projects = [name, ...beside];
     const workers = `--maxWorkers=${WORKERS[name] ?? WORKERS_THAT_WAIT}`;
-    const { files, passed } = await jest(name, [workers, ...args], [name, 'tests', ...args].join(' '));
+    const { files, passed } = await jest(
+      projects,
+      [workers, ...args],
+      [projects.join(' and '), 'tests', ...args].join(' '),
+    );
     for (const file of files) outcomes.set(file.name, file);
     const failed = files.filter(({ status }) => status === 'failed').map((file) => file.name);
     if (passed) continue;
-    if (mayLookAgain(name, failed)) again.push({ name, failed });
+    if (mayLookAgain(name, failed)) again.push({ projects, failed });
     else ok = false;
     if (!LOOKED_AT_AGAIN.has(name)) break;
   }
-  if (ok) for (const { name, failed } of again) await lookAgain(name, failed);
+  if (ok) for (const { projects, failed } of again) await lookAgain(projects, failed);
   if (existsSync(answers))
     for (const line of readFileSync(answers, 'utf8').trim().split('\n')) report.answers += Number(line);
   rmSync(folder, { recursive: true });
@@ -46,18 +52,19 @@ export async function runSuites(suites, report, node) {
   count();
   return ok;
 
-  async function jest(name, args, title) {
+  async function jest(projects, args, title) {
     const file = join(folder, 'results.json');
     rmSync(file, { force: true });
-    const flags = ['--selectProjects', name, '--json', '--outputFile', file, ...args];
+    const flags = ['--selectProjects', ...projects, '--json', '--outputFile', file, ...args];
     // Jest prints its JSON to standard output only when no file is given; its normal report goes to standard error.
     const { code, seconds } = await node([bin('jest', 'bin/jest.js'), ...flags], title);
     report.parts.push({ name: title, ok: code === 0, seconds });
     return { passed: code === 0, files: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : [] };
   }
 
-  async function lookAgain(name, failed) {
-    const { files } = await jest(name, ['--maxWorkers=1', '--runTestsByPath', ...failed], `${name} tests, once more`);
+  async function lookAgain(projects, failed) {
+    const args = ['--maxWorkers=1', '--runTestsByPath', ...failed];
+    const { files } = await jest(projects, args, `${projects.join(' and ')} tests, once more`);
     for (const file of files) {
       if (file.status === 'passed') report.flaky.push(...failuresOf(outcomes.get(file.name)));
       outcomes.set(file.name, file);

@@ -26,13 +26,10 @@ const CHECKS = [
   ['Format', bin('oxfmt', 'bin/oxfmt'), ['--list-different']],
 ];
 
-// Of the chaos suite only one kill, one pause and one partition: all of it is a command of its own (npm run test:chaos).
 const SUITES = [
   { name: 'unit', args: [] },
-  { name: 'int', args: [] },
-  { name: 'e2e', args: [] },
-  // One kill, one pause and one partition: all of the suite is a command of its own (npm run test:chaos).
-  { name: 'chaos', args: ['chaos/smoke'] },
+  // Of chaos one kill, one pause and one partition: all of the suite is a command of its own (npm run test:chaos).
+  { name: 'int', beside: ['e2e', 'chaos'], args: ['test/integration/', 'test/e2e/', 'test/chaos/smoke'] },
 ];
 
 /** What the tests of a suite run, and who gets it. */

@@ -8,6 +8,12 @@ interface Failure {
   readonly message: string;
 }
 
+interface Suite {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly beside?: readonly string[];
+}
+
 interface Report {
   readonly failures: readonly Failure[];
   readonly flaky: readonly Failure[];
@@ -19,7 +25,7 @@ const script = (name: string): Promise<unknown> => import(path.join(ROOT, 'scrip
 const { newReport } = (await script('report.mjs')) as { newReport: () => Report };
 const { runSuites } = (await script('suites.mjs')) as {
   runSuites: (
-    suites: readonly { name: string; args: readonly string[] }[],
+    suites: readonly Suite[],
     report: Report,
     node: (args: readonly string[]) => Promise<{ code: number; seconds: number }>,
   ) => Promise<boolean>;
@@ -28,19 +34,22 @@ const { runSuites } = (await script('suites.mjs')) as {
 /** What Jest finds in each of its runs: file to whether its one test passes; null where it does not even start. */
 type Found = Readonly<Record<string, boolean>> | null;
 
-async function run(suites: readonly string[], ...found: readonly Found[]) {
+function run(suites: readonly string[], ...found: readonly Found[]) {
+  return runThese(
+    suites.map((name) => ({ name, args: [] })),
+    ...found,
+  );
+}
+
+async function runThese(suites: readonly Suite[], ...found: readonly Found[]) {
   const [report, runs] = [newReport(), [...found]];
   const asked: string[][] = [];
-  const ok = await runSuites(
-    suites.map((name) => ({ name, args: [] })),
-    report,
-    async (args) => {
-      asked.push([...args]);
-      const files = runs.shift() ?? null;
-      if (files !== null) writeFileSync(args[args.indexOf('--outputFile') + 1] ?? '', resultsOf(files));
-      return { code: files !== null && Object.values(files).every(Boolean) ? 0 : 1, seconds: 1 };
-    },
-  );
+  const ok = await runSuites(suites, report, async (args) => {
+    asked.push([...args]);
+    const files = runs.shift() ?? null;
+    if (files !== null) writeFileSync(args[args.indexOf('--outputFile') + 1] ?? '', resultsOf(files));
+    return { code: files !== null && Object.values(files).every(Boolean) ? 0 : 1, seconds: 1 };
+  });
   return { ok, report, asked };
 }
 
@@ -63,6 +72,15 @@ describe('a file that fails', () => {
     );
     expect(report).toMatchObject({ passed: 3, failures: [] });
     expect(report.flaky).toEqual([{ file: 'b', test: 'a test', message: 'its message' }]);
+  });
+
+  it('is run once more with the projects whose files ran together', async () => {
+    const together = { name: 'int', beside: ['e2e'], args: ['some'] };
+    const { ok, asked } = await runThese([together], { a: true, b: false }, { b: true });
+    expect(ok).toBe(true);
+    for (const args of asked) expect(args.join(' ')).toContain('--selectProjects int e2e --json');
+    expect(asked[0]).toEqual(expect.arrayContaining(['--maxWorkers=3', 'some']));
+    expect(asked[1]).toEqual(expect.arrayContaining(['--runTestsByPath', path.join(ROOT, 'b')]));
   });
 
   it('is a failure when it fails again, or is not heard of again', async () => {
