@@ -131,6 +131,8 @@ CREATE TABLE signer_nonce_allocation (
   tx_id         uuid,
   -- The hash that was mined for good. A foreign transaction consumes a nonce by a hash that we do not know, and for nobody.
   tx_hash       evm_hash,
+  -- An outside sender had it once, and may have sent something with it: no payload of ours gets it.
+  outside       boolean     NOT NULL DEFAULT false,
   fencing_token bigint      NOT NULL,
   created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
   updated_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -196,8 +198,8 @@ CREATE TABLE managed_tx (
   tx_id                 uuid        PRIMARY KEY,
   chain_id              bigint      NOT NULL,
   signer                evm_address NOT NULL,
-  -- A fill, the no-op that consumes a nonce gap, is a managed tx of its own kind.
-  kind                  text        NOT NULL DEFAULT 'payload' CHECK (kind IN ('payload', 'fill')),
+  -- A fill, the no-op that consumes a nonce gap, and a hold, a nonce for an outside sender, are managed txs of their own kinds.
+  kind                  text        NOT NULL DEFAULT 'payload' CHECK (kind IN ('payload', 'fill', 'hold')),
   -- Who sent the request. Fills belong to the account of the operators.
   account_id            uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   request_id            text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
@@ -275,6 +277,8 @@ CREATE INDEX managed_tx_ended_by_signer ON managed_tx (chain_id, signer, state, 
 CREATE INDEX managed_tx_by_account ON managed_tx (account_id, tx_id) WHERE account_id <> '00000000-0000-0000-0000-000000000000'::uuid;
 -- What waits of an account, to count it.
 CREATE INDEX managed_tx_waiting_of_account ON managed_tx (account_id) WHERE state = 'PENDING' AND account_id <> '00000000-0000-0000-0000-000000000000'::uuid;
+-- Holds whose transactions nobody has seen yet.
+CREATE INDEX managed_tx_holds ON managed_tx (chain_id, signer, nonce) WHERE kind = 'hold' AND state IN ('ALLOCATED', 'IN_MEMPOOL');
 -- Lists of fills (`?kind=fill`). They are rare among all that a signer ever sent.
 CREATE INDEX managed_tx_fills ON managed_tx (chain_id, signer, tx_id) WHERE kind = 'fill';
 -- Also a guard: one live tx for each slot, and one live replacement for each of these.
@@ -343,7 +347,7 @@ CREATE TABLE tx_command (
   tx_id        uuid        NOT NULL,
   -- Of the tx.
   account_id   uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
-  kind         text        NOT NULL CHECK (kind IN ('cancel', 'replace', 'speed_up')),
+  kind         text        NOT NULL CHECK (kind IN ('cancel', 'replace', 'speed_up', 'release', 'consume', 'extend')),
   request_id   text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
   request_hash evm_hash    NOT NULL,
   options      jsonb       NOT NULL DEFAULT '{}',

@@ -310,6 +310,23 @@ describe('what is due', () => {
     expect(idsOf(await inFlight.dueForReceiptCheck(DEV_CHAIN, [OURS.address], 1))).toEqual(ids(7));
   });
 
+  it('for a look at a hold has its nonce, the lowest first, and nothing was seen of it; it is over when its end has passed', async () => {
+    const held = { kind: 'hold', state: 'ALLOCATED' };
+    await everyState();
+    await stored.putTx(11, { ...held, expires_at: PAST });
+    await stored.putTx(12, { ...held, expires_at: FUTURE });
+    await stored.putTx(13, { ...held });
+    await stored.putTx(14, { ...held, state: 'IN_MEMPOOL', expires_at: PAST });
+    await stored.putTx(15, { kind: 'hold', state: 'PENDING', expires_at: PAST });
+    const found = await inFlight.waitingHolds(DEV_CHAIN, [OURS.address], 10);
+    expect(found.map(({ tx, isOver }) => [tx.id, isOver])).toEqual([
+      [txIdOf(11), true],
+      [txIdOf(12), false],
+      [txIdOf(13), false],
+    ]);
+    expect(await inFlight.waitingHolds(DEV_CHAIN, [OURS.address], 1)).toHaveLength(1);
+  });
+
   it('is as much of each signer as is asked for', async () => {
     for (const n of [1, 2, 3]) await stored.putTx(n, { state: 'IN_MEMPOOL', ...due });
     await stored.putTx(4, { state: 'IN_MEMPOOL', ...due, signer: OTHER.address });

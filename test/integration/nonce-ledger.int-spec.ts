@@ -14,7 +14,7 @@ const { ledger } = lab;
 const twinOf = (signer: SignerId): SignerId => ({ ...signer, chainId: signer.chainId + 1 });
 const slotsAt = (signer: SignerId, ...nonces: readonly bigint[]): SlotRef[] =>
   nonces.map((nonce) => ({ signer, nonce }));
-const stateAt = (signer: SignerId, cursor: bigint): SequenceState => ({ signer, cursor, released: [] });
+const stateAt = (signer: SignerId, cursor: bigint): SequenceState => ({ signer, cursor, released: [], outside: [] });
 
 describe('align', () => {
   const align = (leases: readonly Lease[], ...nonces: readonly bigint[]): Promise<void> =>
@@ -78,9 +78,25 @@ describe('read', () => {
     await lab.leave(other.signer, 'RELEASED', 5n);
     const states = await lab.write([lease, other], (fence) => ledger.read(fence, [lease.signer, other.signer], 3));
     expect(states).toEqual([
-      { signer: lease.signer, cursor: 20n, released: [2n, 4n, 9n] },
-      { signer: other.signer, cursor: 30n, released: [5n] },
+      { signer: lease.signer, cursor: 20n, released: [2n, 4n, 9n], outside: [] },
+      { signer: other.signer, cursor: 30n, released: [5n], outside: [] },
     ]);
+  });
+
+  it('answers those that outside senders had apart, for good', async () => {
+    const lease = await lab.lease();
+    await lab.leaveCursor(lease.signer, 5n);
+    await lab.write([lease], async (fence) => {
+      const slots = [1n, 2n].map((nonce) => ({ signer: lease.signer, nonce, txId: txIdOf(Number(nonce)) }));
+      const [first, second] = slots;
+      if (!first || !second) throw new Error('two were made');
+      await ledger.hold(fence, [{ ...first, isOutside: true }, second], [{ from: stateAt(lease.signer, 5n), to: 6n }]);
+      await ledger.release(fence, slots);
+      await ledger.hold(fence, slots, [{ from: stateAt(lease.signer, 6n), to: 7n }]);
+      await ledger.release(fence, slots);
+    });
+    const states = await lab.write([lease], (fence) => ledger.read(fence, [lease.signer], 3));
+    expect(states).toEqual([{ signer: lease.signer, cursor: 7n, released: [2n], outside: [1n] }]);
   });
 
   it('answers nothing of a signer that was never aligned', async () => {

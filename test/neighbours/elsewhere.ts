@@ -74,6 +74,9 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   {
     parts: [
       'ReassignNonces',
+      'TendHolds',
+      'HoldScheduler',
+      'pg-txs-in-flight/WAITING_HOLDS',
       'ReopenNonces',
       'FreeNonceGaps',
       'HandOver',

@@ -157,19 +157,19 @@ export class ModelChain implements ChainConnector {
   }
 
   /** Somebody else who has the key uses this nonce; whatever the pool had there is replaced. */
-  sendForeign(from: Address, nonce: Nonce): ModelTx {
-    const foreign = this.foreignTx(from, nonce, GWEI);
+  sendForeign(from: Address, nonce: Nonce, data: Hex = FOREIGN_DATA): ModelTx {
+    const foreign = this.foreignTx(from, nonce, GWEI, data);
     this.pool.put(foreign);
     return foreign;
   }
 
   /** @param price wei per gas, both fees */
-  protected foreignTx(from: Address, nonce: Nonce, price: bigint): ModelTx {
+  protected foreignTx(from: Address, nonce: Nonce, price: bigint, data: Hex = FOREIGN_DATA): ModelTx {
     this.foreign += 1;
     const hash = parseHash(`0xf0e1${this.foreign.toString(16).padStart(60, '0')}`);
     const fees = { maxFeePerGas: price, maxPriorityFeePerGas: price };
     // Bytes that nobody can read: the chain knows them by their hash.
-    const foreign = { hash, from, nonce, data: FOREIGN_DATA, ...fees, raw: hash };
+    const foreign = { hash, from, nonce, data, ...fees, raw: hash };
     this.parsed.set(hash, foreign);
     return foreign;
   }

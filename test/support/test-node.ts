@@ -22,6 +22,7 @@ import { TxEventEntity, TypeormTxHistory } from '../../src/modules/events/infras
 import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
 import { LaneMemory } from '../../src/modules/ledger/application/writing/lane-memory.js';
 import { FreeNonceGaps } from '../../src/modules/nonces/index.js';
+import { TendHolds } from '../../src/modules/nonces/application/tend-holds.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
 import { BumpDue } from '../../src/modules/lanes/application/bump-due.js';
 import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
@@ -203,6 +204,11 @@ export class TestNode {
   /** Signs authorizations that txs of other signers want, and ends those whose txs have ended. */
   authorizations(): Promise<void> {
     return this.get(TendAuthorizations).execute(DEV_CHAIN);
+  }
+
+  /** Looks what became of the nonces of outside senders. */
+  holds(): Promise<void> {
+    return this.get(TendHolds).execute(DEV_CHAIN);
   }
 
   /** Carries out what clients asked for, also what has a pause after it failed, and closes what expired. */

@@ -23,7 +23,7 @@ export {
 export { type Authorization, awaitedAuthorities, type SignedAuthorization } from './domain/authorization.js';
 export { BlobRepository } from './domain/blob.repository.js';
 export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
-export { ManagedTx, TX_KINDS } from './domain/managed-tx.js';
+export { ManagedTx, TX_KINDS, type TxKind } from './domain/managed-tx.js';
 export { FundsRepository } from './domain/funds.repository.js';
 export { ManagedTxRepository, type RequestedTx } from './domain/managed-tx.repository.js';
 export { type Intake, type NewTx, type RequestKey, TxIntake } from './domain/tx-intake.js';

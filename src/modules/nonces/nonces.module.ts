@@ -8,6 +8,9 @@ import { AlignNonces } from './application/align-nonces.js';
 import { CreateFills, FillNonceGaps } from './application/fill-nonce-gaps.js';
 import { ForeignNonces } from './application/foreign-nonces.js';
 import { FreeNonceGaps } from './application/free-nonce-gaps.js';
+import { LookAtHolds } from './application/look-at-holds.js';
+import { EndHolds, TendHolds } from './application/tend-holds.js';
+import { HoldScheduler } from './infrastructure/hold-scheduler.js';
 import { LeftFreeNonces } from './application/left-free-nonces.js';
 import { ReassignNonces } from './application/reassign-nonces.js';
 import { ReopenNonces } from './application/reopen-nonces.js';
@@ -25,6 +28,10 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     ForeignNonces,
     FreeNonceGaps,
     LeftFreeNonces,
+    LookAtHolds,
+    TendHolds,
+    EndHolds,
+    HoldScheduler,
     ReassignNonces,
     ReopenNonces,
     SearchListings,

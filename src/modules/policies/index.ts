@@ -6,6 +6,7 @@ export {
   type Policy,
   type Refused,
   type Spending,
+  outside,
   verdict,
 } from './domain/policy.js';
 export { type PolicyRules, toPolicy, toRules, type WrittenRules } from './domain/policy-rules.js';

@@ -328,6 +328,27 @@ export const MANAGED_TXS = faults(READS, [
     why: 'a tx that a crash left in doubt waits for its timer',
   },
   {
+    id: 'waiting-holds-with-those-that-were-used',
+    in: 'tx_waiting_holds',
+    text: ` AND m.state = 'ALLOCATED'`,
+    becomes: '',
+    why: 'every hold that ever was is looked at each second',
+  },
+  {
+    id: 'waiting-holds-without-an-end-are-over',
+    in: 'tx_waiting_holds',
+    text: 'coalesce(t.expires_at <= clock_timestamp(), false)',
+    becomes: 'coalesce(t.expires_at <= clock_timestamp(), true)',
+    why: 'the nonce of one who sends through a private pool is given to a payload',
+  },
+  {
+    id: 'waiting-holds-highest-first',
+    in: 'tx_waiting_holds',
+    text: 'ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3',
+    becomes: 'ORDER BY m.chain_id, m.signer, m.nonce DESC LIMIT $3',
+    why: 'the hold that blocks the others is never looked at',
+  },
+  {
     id: 'waiting-for-pool-of-any-reason',
     in: 'tx_waiting_for_pool',
     text: ` AND t.sub_state = 'POOL_LIMIT'`,

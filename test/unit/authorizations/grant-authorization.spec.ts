@@ -24,7 +24,7 @@ let grants: GrantAuthorization;
 
 beforeEach(() => {
   [chainNonce, taken, stored, written, committed] = [7n, true, [], [], []];
-  sequence = { signer: AUTHORITY, cursor: 7n, released: [] };
+  sequence = { signer: AUTHORITY, cursor: 7n, released: [], outside: [] };
   grants = new GrantAuthorization(
     {
       find: async () =>
@@ -64,7 +64,7 @@ describe('an authorization is signed', () => {
   });
 
   it('with a nonce that was given back, and then the cursor stays', async () => {
-    sequence = { signer: AUTHORITY, cursor: 9n, released: [7n] };
+    sequence = { signer: AUTHORITY, cursor: 9n, released: [7n], outside: [] };
     expect(await grant()).toBe(true);
     expect(written).toMatchObject([{ slots: { held: [{ nonce: 7n }], cursors: [{ to: 9n }] } }]);
   });

@@ -27,6 +27,7 @@ let waiting: string[];
 /** Whether the ledger has a sequence of the signers. */
 let known: boolean;
 let released: readonly bigint[];
+let outside: readonly bigint[];
 /** What was asked of the ledger and the repository under the fence, and the crash points, in order. */
 let calls: unknown[][];
 let writes: RecordedWrites;
@@ -44,7 +45,7 @@ let turnedAway: ManagedTx[];
 let aside: [string, unknown][];
 
 beforeEach(() => {
-  [waiting, known, released, calls, writes] = [[], true, RELEASED, [], new RecordedWrites()];
+  [waiting, known, released, outside, calls, writes] = [[], true, RELEASED, [], [], new RecordedWrites()];
   [chainNonces, held, locking, aside, turnedAway] = [[], new Set(), () => undefined, [], []];
   memory = new LaneMemory(new FakeClock());
   memory.recovered([LEASE, OTHER]);
@@ -55,7 +56,7 @@ beforeEach(() => {
       align: async (_fence: unknown, places: readonly SlotRef[]) => void calls.push(['align', ...places]),
       read: async (_fence: unknown, signers: readonly SignerId[], most: number) => {
         calls.push(['read', signers, most]);
-        return known ? signers.map((signer) => ({ signer, cursor: CURSOR, released })) : [];
+        return known ? signers.map((signer) => ({ signer, cursor: CURSOR, released, outside })) : [];
       },
       openFree: async (_fence: unknown, places: readonly SlotRef[]) => void calls.push(['open free', ...places]),
     } as unknown as NonceLedger,
@@ -111,8 +112,33 @@ describe('txs that get a nonce', () => {
       ['c', 5n],
     ]);
     expect(writes.slots('held')).toEqual([
-      { signer: LEASE.signer, nonce: 3n, txId: 'a' },
-      { signer: LEASE.signer, nonce: 5n, txId: 'c' },
+      { signer: LEASE.signer, nonce: 3n, txId: 'a', isOutside: false },
+      { signer: LEASE.signer, nonce: 5n, txId: 'c', isOutside: false },
+    ]);
+  });
+
+  it('get none that an outside sender had; holds get these first, and what a payload leaves out is looked at as a gap', async () => {
+    [waiting, outside] = [['a', 'b', 'c', 'd'], [2n]];
+    memory.gapsChecked([LEASE]);
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((txId) => readyTx(txId));
+    const holdOf = ({ tx, ...rest }: ReadyTx): ReadyTx => ({
+      ...rest,
+      tx: aManagedTx({ txId: tx.id, signer: tx.signer, kind: 'hold' }).build(),
+    });
+    if (!a || !b || !c || !d) throw new Error('four were made');
+    const allocated = await give([LEASE], [a, holdOf(b), c, holdOf(d)]);
+    expect(allocated.map(({ tx }) => [tx.id, tx.nonce])).toEqual([
+      ['a', 3n],
+      ['b', 2n],
+      ['c', 5n],
+      ['d', 6n],
+    ]);
+    expect(memory.mayHaveGaps(LEASE)).toBe(true);
+    expect(writes.slots('held')).toMatchObject([
+      { isOutside: false },
+      { isOutside: true },
+      { isOutside: false },
+      { isOutside: true },
     ]);
   });
 
@@ -197,7 +223,9 @@ describe('the transaction that gives nonces', () => {
         operation: 'allocate',
         tokens: [1n],
         changes: {
-          slots: { cursors: [{ from: { signer: LEASE.signer, cursor: CURSOR, released: RELEASED }, to: 6n }] },
+          slots: {
+            cursors: [{ from: { signer: LEASE.signer, cursor: CURSOR, released: RELEASED, outside: [] }, to: 6n }],
+          },
         },
       },
     ]);

@@ -35,6 +35,7 @@ const CALLS: Record<string, (tx: ManagedTx) => void> = {
 /** Where a life begins. */
 const BEGINNINGS = {
   payload: () => aManagedTx().build(),
+  hold: () => aManagedTx({ kind: 'hold' }).build(),
   fill: () => ManagedTx.fill('fill', aSigner(), 3n, 21_000n),
 };
 

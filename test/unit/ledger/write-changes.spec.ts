@@ -118,7 +118,7 @@ const holder = (nonce: bigint) => ({ ...slot(nonce), txId: `tx-${nonce}` });
 const outcome = (nonce: bigint) => ({ ...slot(nonce), txHash: aHash(nonce) });
 const attempt = (nonce: bigint) => anAttempt({ nonce, txHash: aHash(nonce) });
 
-const cursors = [{ from: { signer: aSigner(), cursor: 1n, released: [] }, to: 2n }];
+const cursors = [{ from: { signer: aSigner(), cursor: 1n, released: [], outside: [] }, to: 2n }];
 const answer = { attempt: attempt(13n), errorClass: null, error: null, notSent: false, alone: false };
 const answered = [{ ...answer, status: 'ACCEPTED' as const }];
 /** A change set with all its parts. */

@@ -3,7 +3,7 @@ import { parseHex } from '../../../src/kernel/hex.js';
 import type { SentTransaction } from '../../../src/modules/chain/index.js';
 import type { RequestedTx } from '../../../src/modules/ledger/domain/managed-tx.repository.js';
 import { carries, hasMoved, matchSent } from '../../../src/modules/lost-commits/domain/match-sent.js';
-import type { TxPayload } from '../../../src/modules/ledger/domain/tx-request.js';
+import { NO_PAYLOAD, type TxPayload } from '../../../src/modules/ledger/domain/tx-request.js';
 import { noOpPayload } from '../../../src/modules/ledger/domain/index.js';
 import { aHash, aManagedTx, anAddress, aRequest } from '../../support/builders.js';
 import { aSentTransaction } from '../../support/sent-builders.js';
@@ -30,7 +30,15 @@ const match = (
   sent: readonly SentTransaction[],
   holders: ReadonlyMap<bigint, RequestedTx>,
   others: readonly RequestedTx[],
-) => matchSent(sent, holders, others, () => true);
+  mayBeOurs = false,
+) =>
+  matchSent(
+    sent,
+    holders,
+    others,
+    () => true,
+    () => mayBeOurs,
+  );
 
 describe('a transaction that is out', () => {
   it('belongs to the oldest tx with its payload, and the next nonce to the next one', () => {
@@ -97,7 +105,13 @@ describe('a transaction that is out', () => {
     };
     const holders = new Map([[7n, holder]]);
     const ids = (sent: readonly SentTransaction[], others: readonly RequestedTx[], isElsewhere: boolean) =>
-      matchSent(sent, holders, others, () => isElsewhere).map(({ tx }) => tx?.tx.id);
+      matchSent(
+        sent,
+        holders,
+        others,
+        () => isElsewhere,
+        () => false,
+      ).map(({ tx }) => tx?.tx.id);
     const noOp = aSent(7n, { ...noOpPayload(anAddress(1), 2), gasLimit: null });
     expect(ids([noOp, aSent(9n)], [moved], true)).toEqual([undefined, 'replaced']);
     expect(ids([noOp, aSent(9n)], [moved], false)).toEqual(['holder', undefined]);
@@ -156,5 +170,46 @@ describe('a transaction carries a payload', () => {
       expect(carries(sent, { payload: { ...PAYLOAD, ...extra } })).toBe(true);
       for (const other of others) expect(carries(sent, { payload: { ...PAYLOAD, ...other } })).toBe(false);
     }
+  });
+});
+
+describe('what is out with the nonce of a hold', () => {
+  const hold = { ...aTx('hold'), tx: aManagedTx({ txId: 'hold', kind: 'hold', nonce: 7n }).build() };
+  const holders = new Map([[7n, hold]]);
+
+  it('is of its outside sender, when an equal payload waits, which gets no nonce that an outside sender had', () => {
+    expect(match([aSent(7n, OTHER)], holders, [aTx('waiting', OTHER)])[0]?.tx).toBe(hold);
+  });
+
+  it('is a payload of ours that waits, when the commit that gave it the nonce may be lost', () => {
+    expect(match([aSent(7n, OTHER)], holders, [aTx('waiting', OTHER)], true)).toMatchObject([
+      { tx: { tx: { id: 'waiting' } }, holder: hold },
+    ]);
+  });
+
+  it('is of its outside sender, when that has named one of what is out', () => {
+    const sent = [aSent(7n, OTHER, 70), aSent(7n, OTHER, 71)];
+    const isNotNamed = ({ hash }: SentTransaction): boolean => hash !== aHash(71);
+    const [found] = matchSent(sent, holders, [aTx('waiting', OTHER)], () => true, isNotNamed);
+    expect(found).toMatchObject({ tx: hold, sent });
+  });
+
+  it('is of its outside sender, when none of ours has the payload, whatever it is, and however often it was signed', () => {
+    const own = { ...noOpPayload(anAddress(1), 2), gasLimit: null };
+    for (const payload of [OTHER, PAYLOAD, own]) {
+      const sent = [aSent(7n, payload), aSent(7n, { ...payload, value: 5n }, 70)];
+      for (const mayBeOurs of [true, false])
+        expect(match(sent, holders, [hold], mayBeOurs)).toMatchObject([{ tx: hold, holder: hold, sent }]);
+    }
+  });
+
+  it('is of its outside sender for good, once that has sent something', () => {
+    const used = { ...hold, tx: aManagedTx({ txId: 'hold', kind: 'hold', nonce: 7n, state: 'IN_MEMPOOL' }).build() };
+    expect(match([aSent(7n, OTHER)], new Map([[7n, used]]), [aTx('waiting', OTHER)])[0]?.tx).toBe(used);
+  });
+
+  it('never makes a hold the sender of anything else', () => {
+    const empty = { ...hold, request: aRequest({ payload: NO_PAYLOAD }) };
+    expect(match([aSent(8n, NO_PAYLOAD)], new Map([[7n, empty]]), [empty])[0]?.tx).toBeNull();
   });
 });

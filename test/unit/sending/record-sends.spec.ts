@@ -63,7 +63,11 @@ const counted = () => metrics.counted('tx_submit_total');
 function aSend(
   verdict: SendVerdict,
   outcome: Partial<AttemptOutcome> = {},
-  { nonce = 7n, kind = 'payload', ...progress }: Partial<TxProgress> & { nonce?: bigint } = {},
+  {
+    nonce = 7n,
+    kind = 'payload',
+    ...progress
+  }: Partial<TxProgress> & { nonce?: bigint; kind?: 'payload' | 'fill' } = {},
 ): ClassifiedSend {
   const tx = aManagedTx({ txId: `tx-${nonce}`, kind, state: 'ALLOCATED', nonce, ...progress }).build();
   const attempt: Attempt = anAttempt({ nonce, txHash: aHash(nonce), txId: tx.id, kind });

@@ -22,6 +22,14 @@ type Refusal = Extract<CommandVerdict, { kind: 'refused' }>;
 /** The rules of cancel, replace and speed-up for every state. The same rules hold at the door and when the owner carries a command out. */
 export function commandVerdict(command: CommandKind, tx: ManagedTx): CommandVerdict {
   const { state } = tx;
+  if (tx.isHold && command !== 'cancel')
+    return refused('not_a_payload', 'a hold has no payload', 'release its nonce, or use it');
+  if (tx.isHold && state === 'IN_MEMPOOL')
+    return refused(
+      'already_used',
+      'a transaction with its nonce may be out',
+      'wait until it is mined: only the chain ends it now',
+    );
   if (tx.kind === 'fill')
     return refused('not_a_payload', 'a fill only consumes a nonce', 'wait until it is mined; it cannot be changed');
   if (state === 'PENDING')

@@ -99,6 +99,8 @@ export class AllocateNonces {
       allocateSequence(sequence, bySigner.get(signerKey(sequence.signer)) ?? []),
     );
     const txs = allocations.flatMap((allocation) => allocation.txs);
+    // Payloads leave out the nonces that outside senders had, so these may be gaps now.
+    for (const { signer } of sequences.filter(({ outside }) => outside.length > 0)) this.memory.gapOpened(signer);
     if (txs.length !== admitted.length)
       throw new InvariantViolation('cannot allocate nonces of a signer without a cursor', {
         signers: leases.map(({ signer }) => signerKey(signer)),

@@ -29,11 +29,27 @@ function withOwnNonce({ cursor, released }: SequenceState): Grant {
   return { nonces: [cursor], cursor: cursor + 2n, free: [cursor + 1n] };
 }
 
+/**
+ * Payloads get the lowest nonces that no outside sender ever had, so that what is out with the nonce of an outside sender is never a payload of ours
+ * (docs/decisions/0043-holds.md). Holds get what is left first, then the others.
+ */
+function inOrder(
+  { cursor, released, outside }: SequenceState,
+  ready: readonly ReadyTx[],
+): ReturnType<typeof grantNonces> {
+  const holds = ready.filter(({ tx }) => tx.isHold).length;
+  const again = grantNonces(cursor, outside, Math.min(holds, outside.length)).nonces;
+  const { nonces: others, cursor: next } = grantNonces(cursor, released, ready.length - again.length);
+  const [forHolds, forAll] = [[...again], [...others]];
+  const nonces = ready.flatMap(({ tx }) => (tx.isHold ? forHolds.shift() : undefined) ?? forAll.shift() ?? []);
+  return { nonces, cursor: next };
+}
+
 /** @param ready of one signer, in the order in which they get nonces */
 export function allocateSequence(sequence: SequenceState, ready: readonly ReadyTx[]): Allocation {
   const alone = ready.find(({ request }) => kindOf(request.payload) === 'alone');
-  const { cursor, released, signer } = sequence;
-  const grant = alone ? withOwnNonce(sequence) : { ...grantNonces(cursor, released, ready.length), free: [] };
+  const { signer } = sequence;
+  const grant = alone ? withOwnNonce(sequence) : { ...inOrder(sequence, ready), free: [] };
   const txs = ready.map(({ tx, gasLimit }, index) => {
     const nonce = grant.nonces[index];
     if (nonce === undefined) throw new InvariantViolation('fewer nonces were granted than requested');
@@ -43,7 +59,7 @@ export function allocateSequence(sequence: SequenceState, ready: readonly ReadyT
   });
   return {
     txs,
-    slots: txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce, txId: tx.id })),
+    slots: txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce, txId: tx.id, isOutside: tx.isHold })),
     cursor: { from: sequence, to: grant.cursor },
     free: grant.free.map((nonce) => ({ signer, nonce })),
   };

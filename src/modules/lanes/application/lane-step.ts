@@ -78,7 +78,11 @@ export class LaneStep {
     const allocated = await this.nonces.execute(chain, leases, ready, (poison, error) =>
       this.pending.quarantine(leases, poison, error),
     );
-    const signed = await this.attempts.execute(quote, leases, allocated);
+    const signed = await this.attempts.execute(
+      quote,
+      leases,
+      allocated.filter(({ tx }) => !tx.isHold),
+    );
     const refused = await this.broadcast.execute(chain, leases, signed);
     await this.lanes.close(chain.chainId, leases, refused);
     return new Set(allocated.map(({ tx }) => signerKey(tx.signer)));

@@ -9,6 +9,7 @@ import {
   SignerPolicies,
   SpendLedger,
   type Spending,
+  outside,
   verdict,
 } from '../../policies/index.js';
 import { FeeRules } from '../../sending/index.js';
@@ -108,7 +109,7 @@ export class NonceGate {
     { tx, request }: ReadyTx,
     daily: Parameters<typeof verdict>[2],
   ): Refused | Held | null {
-    const judged = policies.judge(tx.signer, (policy) => verdict(policy, request, daily));
+    const judged = policies.judge(tx.signer, (policy) => (tx.isHold ? outside() : verdict(policy, request, daily)));
     return this.policies.enforced(judged, 'nonce');
   }
 }

@@ -74,10 +74,10 @@ export class ResendAttempts {
     this.metrics.count('resubmit_total', again.length, { kind: 'same_bytes' });
   }
 
-  /** Reads the txs again, because the worker of their signer may have changed them. Leaves out those that are not in flight, and those without an attempt. */
+  /** Reads the txs again, because the worker of their signer may have changed them. Leaves out those that are not in flight, those without an attempt, and holds. */
   protected async inFlight(found: readonly ManagedTx[]): Promise<SentTx[]> {
     const txs = (await this.repository.byIds(found.map(({ id }) => id))).filter(
-      (tx) => (tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED') && !tx.isResting,
+      (tx) => (tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED') && !tx.isResting && !tx.isHold,
     );
     const all = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
     const bySlot = groupBy(all.map(asFound), slotKey);

@@ -38,7 +38,7 @@ export class RecoverLane {
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<void> {
     const signers = leases.map((lease) => lease.signer);
     await this.write.receiptsDue(leases, 'recover');
-    const left = (await this.inFlight.allocated(signers)).filter(({ tx }) => !tx.isResting);
+    const left = (await this.inFlight.allocated(signers)).filter(({ tx }) => !tx.isResting && !tx.isHold);
     if (left.length === 0) return;
     const known = await this.attempts.ofSlots(left.map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce })));
     const latest = new Map(known.map((attempt) => [attempt.txId, attempt]));

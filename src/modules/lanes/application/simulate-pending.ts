@@ -71,6 +71,8 @@ export class SimulatePending {
 
   private verdictOf({ tx, request, expired }: PendingTx, look: Look | undefined, quote: FeeQuote): Simulated {
     if (expired) return { kind: 'not_now', apply: (copy) => copy.expired() };
+    // Its outside sender pays, and knows what for.
+    if (tx.isHold) return { kind: 'ready', gasLimit: TRANSFER_GAS, cost: 0n };
     const [authority] = authoritiesOf({ request });
     const own = request.payload.gasLimit;
     if (authority !== undefined) return this.awaiting({ tx, request }, authority, own ?? TRANSFER_GAS, quote);
@@ -174,5 +176,5 @@ function ends(reason: string): PendingVerdict {
 }
 
 function needsEstimate(item: PendingTx): boolean {
-  return !item.expired && authoritiesOf(item).length === 0 && item.request.payload.gasLimit === null;
+  return !item.expired && !item.tx.isHold && authoritiesOf(item).length === 0 && item.request.payload.gasLimit === null;
 }

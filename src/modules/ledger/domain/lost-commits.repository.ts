@@ -1,3 +1,4 @@
+import type { Hash } from '../../../kernel/hex.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
@@ -64,6 +65,8 @@ export abstract class LostCommitsRepository {
   abstract outlook(signers: readonly SignerId[]): Promise<SignerOutlook[]>;
   /** The txs in flight that hold these nonces. */
   abstract holders(signer: SignerId, nonces: readonly Nonce[]): Promise<RequestedTx[]>;
+  /** The hashes that the outside senders of these holds have named. */
+  abstract named(holdIds: readonly string[]): Promise<ReadonlySet<Hash>>;
   /** Seconds since 1970, by the database clock: nothing that was lost was sent before. Null when no tx waits or is in flight. */
   abstract waitingSince(signer: SignerId): Promise<number | null>;
   /** Waiting txs, and payloads in flight that nothing competes with, with one of these payloads. Oldest first. */

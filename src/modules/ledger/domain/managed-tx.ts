@@ -17,8 +17,11 @@ export interface SubmitTimers {
   readonly receiptCheck: Timer;
 }
 
-/** `fill`: a no-op made by Lockstep, only to consume a nonce. Everything else is the payload of a client. */
-export const TX_KINDS = ['payload', 'fill'] as const;
+/**
+ * `fill`: a no-op made by Lockstep, only to consume a nonce. `hold`: a nonce for an outside sender, who signs and sends. Everything else is the
+ * payload of a client.
+ */
+export const TX_KINDS = ['payload', 'fill', 'hold'] as const;
 export type TxKind = (typeof TX_KINDS)[number];
 
 /** A no-op competes with the payload for the slot of a tx. The chain decides which of the two is mined. */
@@ -167,6 +170,11 @@ export class ManagedTx {
     return this.data.kind;
   }
 
+  /** An outside sender signs and sends it: Lockstep never does. */
+  get isHold(): boolean {
+    return this.data.kind === 'hold';
+  }
+
   get state(): TxState {
     return this.data.state;
   }
@@ -269,6 +277,23 @@ export class ManagedTx {
   unsigned(): void {
     this.expectState('ALLOCATED');
     this.tried('SIGNER_UNAVAILABLE', 'the custody of its signer does not sign', false);
+  }
+
+  /** The outside sender of a hold has sent a transaction, or says so: from now on only the chain ends it. */
+  usedBy(txHash: Hash): void {
+    this.expectState('ALLOCATED', 'IN_MEMPOOL');
+    if (this.data.state === 'ALLOCATED') this.transition('IN_MEMPOOL', 'sent', { txHash });
+    else this.record('updated', { txHash });
+    this.data.txHash = txHash;
+    this.count(null, null);
+    this.receiptTimer = { inMs: 0 };
+  }
+
+  /** The nonce of a hold is used, and no endpoint names by what. */
+  usedByUnknown(): void {
+    this.transition('IN_MEMPOOL', 'sent', { txHash: null });
+    this.count('NONCE_SYNC', null);
+    this.receiptTimer = { inMs: 0 };
   }
 
   /** Another transaction has its nonce, and nothing of it was sent with it: it waits for another one. */
@@ -400,9 +425,10 @@ export class ManagedTx {
     return closing?.as === 'PENDING' && (state === 'IN_MEMPOOL' || (state === 'MINED' && closing.won));
   }
 
-  /** A foreign transaction may have used the nonce: a node reports the nonce as used, or the slot is being closed. */
+  /** Another transaction may have used the nonce: a node reports the nonce as used, the slot is being closed, or an outside sender signs for it. */
   get isInDoubt(): boolean {
-    return this.data.state === 'IN_MEMPOOL' && (this.data.subState === 'NONCE_SYNC' || this.isClosing);
+    const { state, subState } = this.data;
+    return state === 'IN_MEMPOOL' && (subState === 'NONCE_SYNC' || this.isClosing || this.isHold);
   }
 
   /** A no-op for the same slot was signed, and competes with the payload. */
@@ -420,7 +446,8 @@ export class ManagedTx {
     this.expectState('IN_MEMPOOL');
     const { nonce, closing, kind } = this.data;
     const detail = { nonce: nonce?.toString() ?? null, usedBy };
-    if (kind === 'fill') {
+    // A hold never gets another nonce: its sender has signed for this one.
+    if (kind !== 'payload') {
       this.endUnsent('DROPPED', 'dropped', 'a foreign transaction used its nonce', detail);
       return;
     }

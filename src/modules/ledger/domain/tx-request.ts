@@ -59,12 +59,14 @@ export interface TxRequest {
   readonly metadata: JsonObject | null;
   /** Id of the webhook endpoint that gets all its events; absent when the client named none. */
   readonly callback?: string;
+  /** Its nonce is for an outside sender; it has no payload then. */
+  readonly isHold?: true;
   /** What travels beside its transactions; only with blobs. */
   readonly sidecar?: BlobSidecar;
 }
 
 /** What a lane needs of a request. Metadata and blobs may be long, so lanes do not read them; who sent it is nothing to them. */
-export type StoredRequest = Omit<TxRequest, 'metadata' | 'sidecar' | 'sender'>;
+export type StoredRequest = Omit<TxRequest, 'metadata' | 'sidecar' | 'sender' | 'isHold'>;
 
 const NO_DATA = parseHex('0x');
 /**
@@ -72,6 +74,9 @@ const NO_DATA = parseHex('0x');
  * infinity.
  */
 const EMPTY_BLOB_HASH = parseHash('0x010657f37554c781402a22917dee2f75def7ab966d7b770905398eba3c444014');
+
+/** Of a hold, whose payload only its outside sender knows. */
+export const NO_PAYLOAD: TxPayload = { to: null, value: 0n, data: NO_DATA, gasLimit: null, accessList: [] };
 
 /** What only consumes a nonce: 0 wei from the account to itself. */
 export function noOpPayload(account: Address, type: TxType): Omit<TxPayload, 'gasLimit' | 'authorizationList'> {

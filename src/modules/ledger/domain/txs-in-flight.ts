@@ -26,6 +26,13 @@ export interface InFlightAround {
   readonly isPassed: boolean;
 }
 
+/** A nonce of an outside sender of whom nothing was seen yet. */
+export interface WaitingHold {
+  readonly tx: ManagedTx;
+  /** Its sender does not need it any more. Never one who sends through pools that nobody sees. */
+  readonly isOver: boolean;
+}
+
 /** Reads txs that have a nonce and are not mined. */
 export abstract class TxsInFlight {
   /** Every ALLOCATED tx of the signers, in nonce order. */
@@ -42,6 +49,8 @@ export abstract class TxsInFlight {
   ): Promise<ManagedTx[]>;
   /** What else of the signer of each slot holds a nonce and is not mined, in the given order. */
   abstract inFlightAround(slots: readonly SlotRef[]): Promise<InFlightAround[]>;
+  /** The holds of each signer of which nothing was seen yet, the lowest nonces first: at most this many of each. */
+  abstract waitingHolds(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<WaitingHold[]>;
   /** What each signer has in flight, in the given order; null for nothing. Different kinds are never in flight together. */
   abstract kindsInFlight(signers: readonly SignerId[]): Promise<(PoolKind | null)[]>;
 }

@@ -66,7 +66,7 @@ const STANDING = {
   text: `SELECT ${isPaused('t.chain_id', 't.signer', 't.account_id')} AS "isPaused", ${POLICY_MARK} AS "policyMark" FROM managed_tx t WHERE t.tx_id = $1`,
 };
 
-/** Along managed_tx_expiring, which has only txs with an end: of each signer the longest due. */
+/** Along managed_tx_expiring, which has only txs with an end: of each signer the longest due. A hold that has its nonce ends otherwise. */
 export const EXPIRED = {
   name: 'command_expired',
   text: `
@@ -75,7 +75,7 @@ export const EXPIRED = {
        SELECT * FROM managed_tx m
         WHERE m.chain_id = $1 AND m.signer = w.signer AND coalesce(m.close_due_at, m.expires_at) <= statement_timestamp()
           AND m.state IN ('PENDING', 'ALLOCATED', 'IN_MEMPOOL') AND m.closing IS NULL AND m.replaced_by IS NULL AND m.expires_at IS NOT NULL
-          AND m.sub_state IS DISTINCT FROM 'REPLACING'
+          AND m.sub_state IS DISTINCT FROM 'REPLACING' AND (m.kind <> 'hold' OR m.state = 'PENDING')
         ORDER BY m.chain_id, m.signer, coalesce(m.close_due_at, m.expires_at) LIMIT $3) t`,
 };
 

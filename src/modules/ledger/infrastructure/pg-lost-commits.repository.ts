@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type Hash, parseHash } from '../../../kernel/hex.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
@@ -63,6 +64,13 @@ export const HOLDERS = {
       FROM signer_nonce_allocation s
       JOIN managed_tx t ON t.tx_id = s.tx_id AND t.nonce = s.nonce
      WHERE s.chain_id = $1 AND s.signer = $2 AND s.nonce = ANY($3::bigint[]) AND s.status = 'HELD' AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
+};
+
+export const NAMED = {
+  name: 'lost_named',
+  text: `
+    SELECT c.options ->> 'txHash' AS hash FROM tx_command c
+     WHERE c.tx_id = ANY($1::uuid[]) AND c.kind = 'consume' AND c.status <> 'REFUSED'`,
 };
 
 /** A no-op used the nonce of its payload, which may have another one by now. */
@@ -187,6 +195,11 @@ export class PgLostCommitsRepository extends LostCommitsRepository {
   async holders({ chainId, address }: SignerId, nonces: readonly Nonce[]): Promise<RequestedTx[]> {
     const { rows } = await this.database.query<RequestRow>(HOLDERS, [chainId, address, nonces]);
     return rows.map(toRequested);
+  }
+
+  async named(holdIds: readonly string[]): Promise<ReadonlySet<Hash>> {
+    const { rows } = await this.database.query<{ hash: string }>(NAMED, [holdIds]);
+    return new Set(rows.map(({ hash }) => parseHash(hash)));
   }
 
   async waitingSince({ chainId, address }: SignerId): Promise<number | null> {

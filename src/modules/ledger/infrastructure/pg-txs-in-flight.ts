@@ -6,7 +6,13 @@ import { isPaused, signerColumns, slotColumns, type SlotRef } from '../../signer
 import type { AttemptKind } from '../domain/attempt.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import type { RequestedTx } from '../domain/managed-tx.repository.js';
-import { type InFlightAround, type PoolKind, TxsInFlight, type UnminedTx } from '../domain/txs-in-flight.js';
+import {
+  type InFlightAround,
+  type PoolKind,
+  TxsInFlight,
+  type UnminedTx,
+  type WaitingHold,
+} from '../domain/txs-in-flight.js';
 import {
   IS_OUT,
   PROGRESS_COLUMNS,
@@ -35,7 +41,7 @@ export const LOWEST_UNMINED = {
   name: 'tx_lowest_unmined',
   text: `
     SELECT ${PROGRESS_COLUMNS}, a.kind AS attempt_kind, a.priced_at_block, a.error_class,
-           t.kind = 'payload' AND t.closing IS NULL AND ${isPaused('t.chain_id', 't.signer')} AS held
+           t.kind = 'hold' OR t.kind = 'payload' AND t.closing IS NULL AND ${isPaused('t.chain_id', 't.signer')} AS held
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx m
@@ -72,6 +78,18 @@ export const DUE_FOR_RECEIPT = {
        SELECT * FROM managed_tx m
         WHERE m.chain_id = $1 AND m.signer = w.signer AND m.state = 'IN_MEMPOOL' AND m.next_receipt_check_at <= statement_timestamp()
         ORDER BY m.chain_id, m.signer, m.next_receipt_check_at LIMIT $3) t`,
+};
+
+/** Along managed_tx_holds, which is nearly always empty. */
+export const WAITING_HOLDS = {
+  name: 'tx_waiting_holds',
+  text: `
+    SELECT ${PROGRESS_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS over
+      FROM unnest($2::text[]) AS w (signer)
+     CROSS JOIN LATERAL (
+       SELECT * FROM managed_tx m
+        WHERE m.chain_id = $1 AND m.signer = w.signer AND m.kind = 'hold' AND m.state = 'ALLOCATED'
+        ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3) t`,
 };
 
 /** Runs only when a pool that refused txs of a signer may have room. */
@@ -155,6 +173,15 @@ export class PgTxsInFlight extends TxsInFlight {
       ...signerColumns(wanted.map(({ signer }) => signer)),
       wanted.map(({ room }) => room),
     ]);
+  }
+
+  async waitingHolds(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<WaitingHold[]> {
+    const { rows } = await this.database.query<ProgressRow & { over: boolean }>(WAITING_HOLDS, [
+      chainId,
+      signers,
+      perSigner,
+    ]);
+    return rows.map((row) => ({ tx: toManagedTx(row), isOver: row.over }));
   }
 
   async inFlightAround(slots: readonly SlotRef[]): Promise<InFlightAround[]> {

@@ -94,13 +94,28 @@ export class AdoptSent {
       if (nonce === null || state === 'MINED') return true;
       return findings.lacks(id, nonce) && (replacedBy === null || findings.lacks(replacedBy, nonce));
     };
-    const matches = upToGap(matchSent(concerning, holders, others, mayBeElsewhere), maxOf(cursor, latest));
+    const mayBeOurs = await this.maybeOurs(outlook, found);
+    const matches = upToGap(matchSent(concerning, holders, others, mayBeElsewhere, mayBeOurs), maxOf(cursor, latest));
     const left = holdersThatLeft(matches);
     return matches.filter(
       // Ignores two kinds of foreign transactions: one with the nonce of a tx, because the two compete; and a mined one, because it needs no
       // slot. The slot of a tx that moved is nobody's.
       ({ nonce, tx, holder }) => tx !== null || (holder ? left.has(holder.tx.id) : nonce >= latest),
     );
+  }
+
+  /**
+   * No payload gets a nonce that an outside sender had. Only in an epoch that has just begun this may be the past of another one: then a payload that
+   * is out is rather executed late than twice. What the outside sender named is its own all the same.
+   */
+  private async maybeOurs(
+    { suspect }: Findings['outlook'],
+    holders: readonly RequestedTx[],
+  ): Promise<(sent: SentTransaction) => boolean> {
+    const holds = holders.filter(({ tx }) => tx.isHold).map(({ tx }) => tx.id);
+    if (!suspect || holds.length === 0) return () => false;
+    const named = await this.lost.named(holds);
+    return ({ hash }) => !named.has(hash);
   }
 
   /** Bytes without a payload of ours become the attempt of a fill, if they can be sent again. */
@@ -114,7 +129,8 @@ export class AdoptSent {
       const copy = tx ? ManagedTx.rehydrate(tx.tx.progress) : holder.tx;
       const noOp = tx?.tx.kind === 'payload' ? sent.find((each) => !carries(each, tx.request)) : undefined;
       const ended = hasMoved(match) ? leftSlot(copy, rivals) : [];
-      if (noOp) closed(copy, noOp);
+      if (copy.isHold) copy.usedBy(first.hash);
+      else if (noOp) closed(copy, noOp);
       else copy.recovered(nonce, first.gasLimit, first.hash);
       const yields = known && known !== tx && !left.has(known.tx.id) ? yielding(known.tx, copy) : null;
       const slot = tx === known ? 'kept' : yields?.isResting ? 'raced' : 'free';
@@ -252,6 +268,12 @@ function changesOf(
   };
 }
 
+/** Of a hold, what its outside sender has sent. */
+function kindOf(kind: ManagedTx['kind'], isPayload: boolean): Attempt['kind'] {
+  if (kind === 'hold') return 'payload';
+  return kind === 'fill' || isPayload ? kind : 'cancel';
+}
+
 function slotOf({ tx: { signer, nonce, id: txId } }: RequestedTx): SlotHolder {
   return { signer, nonce, txId };
 }
@@ -263,7 +285,7 @@ function attemptOf({ tx: { id, kind, signer, nonce }, request }: RequestedTx, se
     nonce,
     txHash: hash,
     raw,
-    kind: kind === 'fill' || carries(sent, request) ? kind : 'cancel',
+    kind: kindOf(kind, carries(sent, request)),
     txId: id,
     gasLimit,
     fees: { maxFeePerGas, maxPriorityFeePerGas, ...(maxFeePerBlobGas !== undefined && { maxFeePerBlobGas }) },

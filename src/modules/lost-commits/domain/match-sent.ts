@@ -23,18 +23,24 @@ export interface Match {
  * @param others oldest first: txs without a nonce, and txs in flight
  * @param mayBeElsewhere whether one of these is out with no nonce that the database knows. Its payload is out with another nonce only when it had
  * moved there ({@link hasMoved}), and its replacement was withdrawn before; a no-op with the old nonce is that of a fill
+ * @param mayBeOurs of what is out with the nonce of a hold: whether the commit that gave the nonce to a payload of ours may be lost. Else its outside
+ * sender has sent it, also when a payload of ours is equal
  */
 export function matchSent(
   sent: readonly SentTransaction[],
   holders: ReadonlyMap<Nonce, RequestedTx>,
   others: readonly RequestedTx[],
   mayBeElsewhere: (tx: RequestedTx) => boolean,
+  mayBeOurs: (sent: SentTransaction) => boolean,
 ): Match[] {
   const byNonce = [...groupBy(sent, ({ nonce }) => nonce)].sort(([a], [b]) => (a < b ? -1 : 1));
   const senders = new Map<Nonce, RequestedTx>();
   const isLeft = ({ tx }: RequestedTx): boolean => [...senders.values()].every((sender) => !isOneRace(sender.tx, tx));
   const take = (nonce: Nonce, tx: RequestedTx | undefined): void => void (tx && senders.set(nonce, tx));
-  for (const [nonce, group] of byNonce) take(nonce, rivalOf(group, holders.get(nonce), others.filter(isLeft)));
+  for (const [nonce, group] of byNonce) {
+    const holder = holders.get(nonce);
+    take(nonce, holder?.tx.isHold && !group.every(mayBeOurs) ? holder : rivalOf(group, holder, others.filter(isLeft)));
+  }
   const waitingFirst = others.filter(mayBeElsewhere).sort((a, b) => Number(isInFlight(a)) - Number(isInFlight(b)));
   const isClosed = ([nonce, group]: Group): boolean => group.some((each) => closes(each, holders.get(nonce)));
   // Whether the holder moved is known before a no-op is taken for its.
@@ -47,10 +53,14 @@ export function matchSent(
     else if (holder?.tx.kind !== 'fill' && holder?.tx.state !== 'IN_MEMPOOL')
       take(nonce, senderIn(waitingFirst.filter(isLeft), some));
   }
+  // Last: what none of ours sent, its outside sender did.
+  for (const [nonce] of byNonce)
+    if (!senders.has(nonce) && holders.get(nonce)?.tx.isHold) take(nonce, holders.get(nonce));
   return byNonce.map(([nonce, sentWith]): Match => {
     const [holder, tx] = [holders.get(nonce), senders.get(nonce) ?? null];
     if (tx === null) return { nonce, tx, holder, sent: sentWith.slice(0, 1) };
-    const isOurs = (each: SentTransaction): boolean => carries(each, tx.request) || (tx === holder && closes(each, tx));
+    const isOurs = (each: SentTransaction): boolean =>
+      tx.tx.isHold || carries(each, tx.request) || (tx === holder && closes(each, tx));
     return { nonce, tx, holder, sent: sentWith.filter(isOurs) };
   });
 }
@@ -83,7 +93,7 @@ function rivalOf(
 }
 
 function senderIn(txs: readonly RequestedTx[], sent: readonly SentTransaction[]): RequestedTx | undefined {
-  return txs.find(({ request }) => sent.some((each) => carries(each, request)));
+  return txs.find(({ tx, request }) => !tx.isHold && sent.some((each) => carries(each, request)));
 }
 
 function closes(sent: SentTransaction, holder: RequestedTx | undefined): boolean {

@@ -150,7 +150,7 @@ export function explain(facts: TxFacts): Explanation {
   const say = facts.subState === null || isFinal ? BY_STATE[facts.state] : BY_SUB_STATE[facts.subState];
   const { why, next, operator = [], isUntimed = false } = say(facts);
   const notices = isFinal ? { summary: [], operator: [] } : noticesOf(facts);
-  const subject = facts.kind === 'fill' ? 'The fill' : 'The transaction';
+  const subject = { fill: 'The fill', hold: 'The hold', payload: 'The transaction' }[facts.kind];
   return {
     summary: [`${subject} ${why}.`, ...notices.summary].join(' '),
     next: { what: next, at: isUntimed ? null : facts.nextTryAt },

@@ -1,6 +1,6 @@
 import type { EndpointStatus } from '../../chain/index.js';
 import type { CommandKind } from '../../commands/index.js';
-import type { ChainBehindSince, TxState, TxSubState } from '../../ledger/index.js';
+import type { ChainBehindSince, TxKind, TxState, TxSubState } from '../../ledger/index.js';
 import type { PauseView } from './pause-view.js';
 
 /** Wei per gas. */
@@ -12,7 +12,7 @@ export interface Price {
 /** What is known about a tx and what is around it. Null: not known now, or without meaning in its state. Times are ISO 8601, money is wei. */
 export interface TxFacts {
   readonly txId: string;
-  readonly kind: 'payload' | 'fill';
+  readonly kind: TxKind;
   readonly chainId: number;
   readonly address: string;
   readonly state: TxState;

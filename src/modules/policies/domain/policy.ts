@@ -10,6 +10,7 @@ export const POLICY_RULES = [
   'contractCreation',
   'blobs',
   'authorizations',
+  'outsideNonces',
 ] as const;
 export type PolicyRule = (typeof POLICY_RULES)[number];
 
@@ -74,6 +75,11 @@ export function verdict(policy: Policy, request: JudgedRequest, daily: DailyNeed
 /** Whether a signer may sign an authorization for the transaction of another one. */
 export function authorizing(policy: Policy): Verdict {
   return refusedAuthorization(policy) ?? ALLOWED;
+}
+
+/** Nobody can judge what an outside sender signs, so who has a policy gives no nonces away. */
+export function outside(): Verdict {
+  return refused('outsideNonces', 'it may not give nonces to outside senders');
 }
 
 /** Whether the daily amounts have to be counted. */

@@ -42,7 +42,7 @@ export function payloadDraft(item: RequestedTx, fees: AttemptFees, pricedAtBlock
   return {
     signer: tx.signer,
     nonce: tx.nonce,
-    kind: tx.kind,
+    kind: 'payload',
     txId: tx.id,
     to,
     value,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CrashPoints } from '../../../kernel/crash-points.js';
+import { InvariantViolation } from '../../../kernel/errors.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { FeeQuote } from '../../chain/index.js';
@@ -37,6 +38,8 @@ export class SignAttempts {
     reserved: ReadonlyMap<string, bigint> = new Map(),
   ): Promise<Sending[]> {
     if (allocated.length === 0) return [];
+    if (allocated.some(({ tx }) => tx.isHold))
+      throw new InvariantViolation('a nonce of an outside sender is not signed for');
     const draft = await this.drafts.of(quote, allocated, reserved);
     const signings = await this.sign(allocated, draft).catch(async (error: unknown) => {
       if (error instanceof CustodyFailed) await this.noteUnsigned(leases, allocated);

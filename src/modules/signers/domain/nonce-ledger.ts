@@ -7,6 +7,8 @@ export interface SequenceState {
   readonly cursor: Nonce;
   /** RELEASED slots below the cursor, lowest first, at most as many as requested. */
   readonly released: readonly Nonce[];
+  /** The same, of those that outside senders had: they may have sent something, so no payload gets them. */
+  readonly outside: readonly Nonce[];
 }
 
 export interface SlotHolder {
@@ -14,6 +16,8 @@ export interface SlotHolder {
   readonly nonce: Nonce;
   /** The managed tx that holds the slot. */
   readonly txId: string;
+  /** It is for an outside sender. */
+  readonly isOutside?: boolean;
 }
 
 export interface SlotRef {

@@ -86,8 +86,11 @@ const READ = {
   text: `
     SELECT c.chain_id, c.signer, c.next_nonce,
            ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
-                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED'
-                  ORDER BY s.nonce LIMIT $3) AS released
+                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND NOT s.outside
+                  ORDER BY s.nonce LIMIT $3) AS released,
+           ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
+                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND s.outside
+                  ORDER BY s.nonce LIMIT $3) AS outside
       FROM signer_nonce_cursor c
       JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
 };
@@ -100,12 +103,12 @@ const HOLD = {
   name: 'nonce_hold',
   text: `
     WITH held AS (
-      INSERT INTO signer_nonce_allocation AS s (chain_id, signer, nonce, status, tx_id, fencing_token)
-      SELECT h.chain_id, h.signer, h.nonce, 'HELD', h.tx_id, h.token
-        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[], $5::bigint[]) AS h (chain_id, signer, nonce, tx_id, token)
+      INSERT INTO signer_nonce_allocation AS s (chain_id, signer, nonce, status, tx_id, outside, fencing_token)
+      SELECT h.chain_id, h.signer, h.nonce, 'HELD', h.tx_id, h.outside, h.token
+        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[], $5::bigint[], $11::boolean[]) AS h (chain_id, signer, nonce, tx_id, token, outside)
        ORDER BY 1, 2, 3
           ON CONFLICT (chain_id, signer, nonce) DO UPDATE
-         SET status = 'HELD', tx_id = excluded.tx_id, fencing_token = excluded.fencing_token, updated_at = clock_timestamp()
+         SET status = 'HELD', tx_id = excluded.tx_id, outside = s.outside OR excluded.outside, fencing_token = excluded.fencing_token, updated_at = clock_timestamp()
        WHERE s.status = 'RELEASED'
       RETURNING s.nonce),
     moved AS (
@@ -204,6 +207,7 @@ interface ReadRow {
   signer: string;
   next_nonce: string;
   released: string[];
+  outside: string[];
 }
 
 interface SlotRow {
@@ -237,6 +241,7 @@ export class PgNonceLedger extends NonceLedger {
       signer: parseSigner(row.chain_id, row.signer),
       cursor: BigInt(row.next_nonce),
       released: row.released.map(BigInt),
+      outside: row.outside.map(BigInt),
     }));
   }
 
@@ -259,6 +264,7 @@ export class PgNonceLedger extends NonceLedger {
       cursors.map(({ from }) => from.cursor),
       cursors.map(({ to }) => to),
       cursors.map(({ from }) => fence.tokenFor(from.signer)),
+      slots.map(({ isOutside = false }) => isOutside),
     ]);
     expectRows('hold', rows[0]?.held ?? null, slots.length);
     expectRows('move cursor', rows[0]?.moved ?? null, cursors.length);

@@ -1,0 +1,284 @@
+import { describe, expect, it } from '@jest/globals';
+import { NO_PAYLOAD } from '../../src/modules/ledger/domain/tx-request.js';
+import type { Hex } from '../../src/kernel/hex.js';
+import type { ModelTx } from '../support/model-chain.js';
+import { LeaseManager } from '../../src/modules/signers/index.js';
+import { Database } from '../../src/platform/database/database.js';
+import { Standby } from '../support/lost-commits.js';
+import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
+import { tagged } from '../support/send-faults.js';
+import type { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
+
+const lab = nodeLab();
+
+/** A nonce for an outside sender. */
+function hold(tag: number, expiresAt: Date | null = null): Promise<string> {
+  return lab.create(tag, { isHold: true, payload: NO_PAYLOAD, expiresAt });
+}
+
+/** What the outside sender signs and sends. */
+function outsideSends(nonce: bigint, data?: Hex): ModelTx {
+  return lab.chain.sendForeign(lab.node.signer().address, nonce, data);
+}
+
+async function expire(node = lab.node): Promise<void> {
+  const text = `UPDATE managed_tx SET expires_at = clock_timestamp() - interval '1 second' WHERE kind = 'hold'`;
+  await node.get(Database).query({ name: 'test_expire', text }, []);
+}
+
+/** Two looks, at different blocks. */
+async function lookTwice(node = lab.node): Promise<void> {
+  await node.holds();
+  lab.chain.mineEmpty();
+  await node.follow();
+  await node.holds();
+}
+
+/** The next owner, who does not wait between two looks. */
+async function quickSuccessor(): Promise<TestNode> {
+  await lab.node.releaseLeases();
+  return lab.startNode({ confirmations: { required: 2, staleReceiptTimeout: '1ms' } });
+}
+
+async function finish(node: TestNode, txIds: readonly string[]): Promise<void> {
+  await until('all are final', async () => {
+    await makeWaitingDue(node);
+    await node.step();
+    await node.holds();
+    lab.chain.mine();
+    lab.chain.mineEmpty(2);
+    await node.follow();
+    await lab.resubmit(node);
+    await node.checkReceipts();
+    return (await lab.states(txIds, node)).every((state) => state === 'CONFIRMED');
+  });
+}
+
+const nonces = (txIds: readonly string[], node = lab.node) =>
+  Promise.all(txIds.map(async (txId) => (await node.tx(txId)).nonce));
+
+describe('a hold', () => {
+  it('gets its nonce in the one sequence, and nothing is signed or sent for it: not now, not later, not by the next owner', async () => {
+    const ids = [await lab.create(1), await hold(2), await lab.create(3)];
+    await lab.node.step();
+    expect([await nonces(ids), await lab.states(ids)]).toEqual([
+      [0, 1, 2],
+      ['IN_MEMPOOL', 'ALLOCATED', 'IN_MEMPOOL'],
+    ]);
+    await lab.live(2);
+    await makeDue(lab.node);
+    const next = await lab.takeOver();
+    await lab.live(2, next);
+    expect(lab.chain.sent.filter(({ nonce }) => nonce === 1n)).toEqual([]);
+    expect(await lab.states(ids, next)).toEqual(['CONFIRMED', 'ALLOCATED', 'IN_MEMPOOL']);
+  });
+
+  it('is ended by what its outside sender sends, which is followed like our own', async () => {
+    const ids = [await hold(1), await lab.create(2)];
+    await lab.node.step();
+    const sent = outsideSends(0n);
+    await lab.node.holds();
+    expect(await lab.node.tx(ids[0] ?? '')).toMatchObject({ state: 'IN_MEMPOOL', txHash: sent.hash });
+    await finish(lab.node, ids);
+    expect(await nonces(ids)).toEqual([0, 1]);
+    expect(lab.chain.sent.filter(({ nonce }) => nonce === 0n)).toEqual([]);
+  });
+
+  it('is ended by what was mined between two looks; a reorg brings it back with its hash', async () => {
+    const id = await hold(1);
+    await lab.node.step();
+    const sent = outsideSends(0n);
+    lab.chain.mine();
+    await lab.node.follow();
+    await lab.node.holds();
+    await lab.checkReceipts();
+    expect(await lab.node.tx(id)).toMatchObject({ state: 'MINED', txHash: sent.hash });
+    lab.chain.reorg(1);
+    await lab.node.follow();
+    expect(await lab.node.tx(id)).toMatchObject({ state: 'IN_MEMPOOL', txHash: sent.hash });
+  });
+
+  it('never gets another nonce: when nobody names what used its own, it ends', async () => {
+    lab.chain.namesUsers = false;
+    const [id, other] = [await hold(1), await lab.create(2)];
+    await lab.node.step();
+    const next = await quickSuccessor();
+    await next.step();
+    outsideSends(0n);
+    lab.chain.mine();
+    await until('it ends', async () => {
+      await next.follow();
+      await next.holds();
+      await lab.checkReceipts(next);
+      lab.chain.mineEmpty(2);
+      return (await next.tx(id)).state === 'DROPPED';
+    });
+    await finish(next, [other]);
+    expect(await nonces([other], next)).toEqual([1]);
+  });
+});
+
+describe('a hold that is over', () => {
+  it('gives its nonce back, when two looks find nothing', async () => {
+    const id = await hold(1);
+    await lab.node.step();
+    await expire();
+    await lab.node.holds();
+    expect(await lab.states([id])).toEqual(['ALLOCATED']);
+    await lookTwice();
+    expect(await lab.states([id])).toEqual(['CANCELLED']);
+    const next = await hold(2);
+    await lab.node.step();
+    expect(await nonces([next])).toEqual([0]);
+  });
+
+  it('is filled when something waits behind it', async () => {
+    const ids = [await hold(1), await lab.create(2)];
+    await lab.node.step();
+    await expire();
+    await lookTwice();
+    await finish(lab.node, ids.slice(1));
+    expect((await lab.fills()).map(({ nonce, state }) => [nonce, state])).toEqual([[0, 'CONFIRMED']]);
+  });
+
+  it('stays while what its sender sent is in a pool, or an endpoint does not answer', async () => {
+    const id = await hold(1);
+    await lab.node.step();
+    await expire();
+    outsideSends(0n);
+    await lookTwice();
+    expect(await lab.states([id])).toEqual(['IN_MEMPOOL']);
+    const second = await hold(2);
+    await lab.node.step();
+    await expire();
+    await lookTwice();
+    // Not the next nonce of the chain: a transaction with it would be in no count.
+    expect(await lab.states([second])).toEqual(['ALLOCATED']);
+  });
+
+  it('stays while the lane of its signer has not begun', async () => {
+    const id = await hold(1);
+    await lab.node.step();
+    await expire();
+    await lab.node.releaseLeases();
+    const next = await lab.startNode();
+    await next.get(LeaseManager).acquireOrRenew([next.signer()]);
+    await lookTwice(next);
+    expect(await lab.states([id], next)).toEqual(['ALLOCATED']);
+    await next.step();
+    await lookTwice(next);
+    expect(await lab.states([id], next)).toEqual(['CANCELLED']);
+  });
+});
+
+describe('an outside sender that sends the very payload that waits here', () => {
+  for (const isLate of [false, true])
+    it(`has its own, and the payload is executed once for itself (seen by the next owner: ${isLate})`, async () => {
+      const [id = '', payload = ''] = [await hold(1), await lab.create(2)];
+      await lab.node.get(Database).query(ONLY_HOLDS, []);
+      await lab.node.step();
+      const sent = outsideSends(0n, tagged(2));
+      const node = isLate ? await quickSuccessor() : lab.node;
+      if (isLate) await node.step();
+      await node.holds();
+      expect(await node.tx(id)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0, txHash: sent.hash });
+      await finish(node, [id, payload]);
+      expect(await nonces([id, payload], node)).toEqual([0, 1]);
+      expect(lab.minedWith(2).map(({ nonce }) => nonce)).toEqual([0n, 1n]);
+      expect((await node.tx(payload)).txHash).not.toBe(sent.hash);
+    });
+
+  it('has its own, also when it was sent again with a higher price after it was seen', async () => {
+    const [id = '', payload = ''] = [await hold(1), await lab.create(2)];
+    await lab.node.get(Database).query(ONLY_HOLDS, []);
+    await lab.node.step();
+    outsideSends(0n);
+    await lab.node.holds();
+    const again = outsideSends(0n, tagged(2));
+    await finish(lab.node, [id, payload]);
+    expect(await lab.node.tx(id)).toMatchObject({ txHash: again.hash, nonce: 0 });
+    expect(lab.minedWith(2).map(({ nonce }) => nonce)).toEqual([0n, 1n]);
+  });
+
+  it('has its own, also when it had given the nonce back: no payload gets it', async () => {
+    const [id, payload] = [await hold(1), await lab.create(2)];
+    await lab.node.get(Database).query(ONLY_HOLDS, []);
+    await lab.node.step();
+    await lab.cancelUnsent(id);
+    await finish(lab.node, [payload]);
+    expect(await nonces([payload])).toEqual([1]);
+    expect((await lab.fills()).map(({ nonce, state }) => [nonce, state])).toEqual([[0, 'CONFIRMED']]);
+  });
+});
+
+describe('a nonce that was given back', () => {
+  it('goes to the next hold', async () => {
+    const first = await hold(1);
+    await lab.node.step();
+    await lab.cancelUnsent(first);
+    const ids = [await lab.create(2), await hold(3), await hold(4)];
+    await makeWaitingDue(lab.node);
+    await lab.node.step();
+    expect(await nonces(ids)).toEqual([1, 0, 2]);
+  });
+});
+
+describe('a database that goes back to before a payload got the nonce of a hold', () => {
+  for (const isMined of [true, false])
+    it(`has the payload executed once (mined: ${isMined})`, async () => {
+      const [payload, id] = [await lab.create(2), await hold(1)];
+      await lab.node.get(Database).query(ONLY_HOLDS, []);
+      await lab.node.step();
+      const database = lab.node.get(Database);
+      const standby = await Standby.of(database);
+      // The other server never had the hold, so the payload got its nonce there.
+      for (const text of WITHOUT_HOLDS) await database.query({ name: `test_${text}`, text }, []);
+      await lab.node.releaseLeases();
+      const other = await quickSuccessor();
+      await makeWaitingDue(other);
+      await other.step();
+      expect(await nonces([payload], other)).toEqual([0]);
+      if (isMined) lab.chain.mine();
+      await other.releaseLeases();
+      await standby.promote(true);
+      const next = await quickSuccessor();
+      expect(await lab.states([id, payload], next)).toEqual(['ALLOCATED', 'PENDING']);
+      await finish(next, [payload]);
+      expect(await nonces([payload], next)).toEqual([0]);
+      expect(lab.minedWith(2)).toHaveLength(1);
+      expect(await lab.states([id], next)).toEqual(['CANCELLED']);
+    });
+});
+
+describe('a database that lost that a hold was given back', () => {
+  for (const isNoticed of [true, false])
+    it(`has the payload executed once, which got another nonce (noticed: ${isNoticed})`, async () => {
+      const [id, payload] = [await hold(1), await lab.create(2)];
+      await lab.node.get(Database).query(ONLY_HOLDS, []);
+      await lab.node.step();
+      const standby = await Standby.of(lab.node.get(Database));
+      await lab.cancelUnsent(id);
+      await makeWaitingDue(lab.node);
+      await lab.node.step();
+      expect(await nonces([payload])).toEqual([1]);
+      await lab.node.releaseLeases();
+      await standby.promote(isNoticed);
+      const next = await quickSuccessor();
+      await finish(next, [payload]);
+      expect(await nonces([payload], next)).toEqual([1]);
+      expect(lab.minedWith(2)).toHaveLength(1);
+    });
+});
+
+const WITHOUT_HOLDS = [
+  `DELETE FROM signer_nonce_allocation`,
+  `DELETE FROM managed_tx WHERE kind = 'hold'`,
+  `UPDATE signer_nonce_cursor SET next_nonce = 0`,
+];
+
+/** Payloads wait a while. */
+const ONLY_HOLDS = {
+  name: 'test_only_holds',
+  text: `UPDATE managed_tx SET next_resubmit_at = clock_timestamp() + interval '1 hour' WHERE state = 'PENDING' AND kind = 'payload'`,
+};
