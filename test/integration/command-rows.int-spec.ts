@@ -9,7 +9,8 @@ import { PgCommandedTxs } from '../../src/modules/ledger/infrastructure/pg-comma
 import { PgBlobRepository } from '../../src/modules/ledger/infrastructure/pg-blob.repository.js';
 import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
-import { aHash, anAddress, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
+import type { Fence } from '../../src/modules/signers/index.js';
+import { aHash, aManagedTx, anAddress, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { SilentEventBell } from '../support/fakes/silent-event-bell.js';
 import { sidecarDigests } from '../support/sidecar-digests.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
@@ -33,6 +34,8 @@ const aCommand = (n: number, overrides: Partial<TxCommand> = {}): TxCommand => (
   requestId: `command-${n}`,
   requestHash: aHash(n),
   fees: null,
+  txHash: null,
+  ttl: null,
   replacement: null,
   status: 'QUEUED',
   refusal: null,
@@ -51,6 +54,12 @@ async function insert(...commands: readonly TxCommand[]): Promise<void> {
 }
 
 describe('a command', () => {
+  it('is read as it was stored, with what an outside sender named, and the time that it wants', async () => {
+    const all = [aCommand(1, { kind: 'consume', txHash: aHash(7) }), aCommand(2, { kind: 'extend', ttl: 60 })];
+    await insert(...all, aCommand(3, { txId: txIdOf(2), kind: 'release' }));
+    expect(await ofTx(1)).toEqual(all);
+  });
+
   it('is read as it was stored, with the fees that a client chose', async () => {
     const fees = { ...NO_FEES, maxFeePerGas: 7n, maxPriorityFeePerGas: 0n };
     const all = [aCommand(1, { kind: 'speed_up', fees }), aCommand(2, { kind: 'replace', replacement: txIdOf(2) })];
@@ -209,6 +218,34 @@ describe('a replace', () => {
     const request = aRequest({ signer: aSigner(), requestId: 'request-1' });
     expect(await inTransaction((tx) => txs.insertReplacement(tx, txIdOf(2), request, txIdOf(1)))).toBe(false);
     expect(await stored.read('SELECT tx_id FROM managed_tx')).toEqual([{ tx_id: txIdOf(1) }]);
+  });
+});
+
+describe('a hold', () => {
+  it('lasts longer when its sender wants that, never less, and only while nothing was sent and it has an end', async () => {
+    const held = { kind: 'hold', state: 'ALLOCATED' };
+    const hour = `now() + interval '1 hour'`;
+    await stored.putTx(1, { ...held, expires_at: `now() - interval '1 second'` });
+    await stored.putTx(2, { ...held, expires_at: `now() + interval '10 hours'` });
+    await stored.putTx(3, held);
+    await stored.putTx(4, { ...held, state: 'IN_MEMPOOL', expires_at: `now() - interval '1 second'` });
+    await stored.putTx(5, { state: 'ALLOCATED', expires_at: `now() - interval '1 second'` });
+    await stored.putTx(6, { ...held, state: 'PENDING', expires_at: `now() - interval '1 second'` });
+    await inTransaction(async (tx) => {
+      const fence = { tx, tokenFor: () => 3n } as unknown as Fence;
+      for (const n of [1, 2, 3, 4, 5, 6]) await txs.extend(fence, aManagedTx({ txId: txIdOf(n) }).build(), 3_600);
+    });
+    const rows = await stored.read(
+      `SELECT expires_at > ${hour} - interval '1 minute' AS later, expires_at > ${hour} + interval '1 minute' AS kept, version FROM managed_tx ORDER BY tx_id`,
+    );
+    expect(rows).toEqual([
+      { later: true, kept: false, version: 1 },
+      { later: true, kept: true, version: 1 },
+      { later: null, kept: null, version: 0 },
+      { later: false, kept: false, version: 0 },
+      { later: false, kept: false, version: 0 },
+      { later: true, kept: false, version: 1 },
+    ]);
   });
 });
 

@@ -1,9 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_PAYLOAD } from '../../src/modules/ledger/domain/tx-request.js';
+import { type CommandInput, SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
+import { CommandStore, type HoldCommandKind } from '../../src/modules/commands/domain/tx-command.js';
 import type { Hex } from '../../src/kernel/hex.js';
 import type { ModelTx } from '../support/model-chain.js';
 import { LeaseManager } from '../../src/modules/signers/index.js';
+import { TxsInFlight } from '../../src/modules/ledger/index.js';
+import { LookAtHolds } from '../../src/modules/nonces/application/look-at-holds.js';
+import { EndHolds } from '../../src/modules/nonces/application/tend-holds.js';
 import { Database } from '../../src/platform/database/database.js';
+import { aHash, anOrder, DEV_CHAIN } from '../support/builders.js';
 import { Standby } from '../support/lost-commits.js';
 import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { tagged } from '../support/send-faults.js';
@@ -269,6 +275,117 @@ describe('a database that lost that a hold was given back', () => {
       expect(await nonces([payload], next)).toEqual([1]);
       expect(lab.minedWith(2)).toHaveLength(1);
     });
+});
+
+describe('what an outside sender says about its hold', () => {
+  /** Stored at a node, and not carried out yet. */
+  const say = (kind: HoldCommandKind, txId: string, more: Partial<CommandInput> = {}, node = lab.node) =>
+    node.get(SubmitCommand).execute(anOrder(kind, txId, more));
+  const said = async (...order: Parameters<typeof say>): Promise<string> => {
+    const { command } = await say(...order);
+    await (order[3] ?? lab.node).commands();
+    return (await lab.node.get(CommandStore).get(command.commandId))?.status ?? 'gone';
+  };
+
+  it('consume, of a hash that nobody knows: it is not over any more, and nothing is final by it', async () => {
+    const [id, behind] = [await hold(1), await lab.create(2)];
+    await lab.node.step();
+    await expire();
+    expect(await said('consume', id, { txHash: aHash(7) })).toBe('DONE');
+    for (let round = 0; round < 3; round += 1) await lookTwice();
+    await lab.live(2);
+    expect(await lab.node.tx(id)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0, txHash: aHash(7) });
+    expect(await lab.states([behind])).toEqual(['IN_MEMPOOL']);
+    // What is mined is another one of the same sender: it decides.
+    const sent = outsideSends(0n);
+    await finish(lab.node, [id, behind]);
+    expect(await lab.node.tx(id)).toMatchObject({ txHash: sent.hash });
+  });
+
+  it.each(['consume', 'extend'] as const)(
+    '%s, which its owner has not carried out yet: it is not over',
+    async (kind) => {
+      const id = await hold(1);
+      await lab.node.step();
+      await expire();
+      await say(kind, id, kind === 'consume' ? { txHash: aHash(7) } : { ttl: 600 });
+      for (let round = 0; round < 2; round += 1) await lookTwice();
+      expect(await lab.states([id])).toEqual(['ALLOCATED']);
+    },
+  );
+
+  it('extend: it is over later, never sooner', async () => {
+    const id = await hold(1, new Date(Date.now() + 3_600_000));
+    await lab.node.step();
+    const endOf = async () => (await lab.node.tx(id)).expiresAt;
+    const before = await endOf();
+    expect(await said('extend', id, { ttl: 60 })).toBe('DONE');
+    expect(await endOf()).toBe(before);
+    await expire();
+    expect(await said('extend', id, { ttl: 600 })).toBe('DONE');
+    await lookTwice();
+    expect(await lab.states([id])).toEqual(['ALLOCATED']);
+    await expire();
+    await lookTwice();
+    expect(await lab.states([id])).toEqual(['CANCELLED']);
+  });
+
+  it('extend, between a look that found it over and the end of it: it stays', async () => {
+    const id = await hold(1);
+    await lab.node.step();
+    await expire();
+    await lab.node.holds();
+    lab.chain.mineEmpty();
+    await lab.node.follow();
+    const holds = await lab.node.get(TxsInFlight).waitingHolds(DEV_CHAIN, [lab.node.signer().address], 1);
+    const verdicts = await lab.node.get(LookAtHolds).execute(DEV_CHAIN, holds);
+    expect(verdicts).toMatchObject([{ kind: 'unused' }]);
+    await said('extend', id, { ttl: 600 });
+    const lease = lab.node.get(LeaseManager).heldOn(DEV_CHAIN);
+    await lab.node.get(EndHolds).execute(lease, verdicts);
+    expect(await lab.states([id])).toEqual(['ALLOCATED']);
+  });
+
+  it('release: at once when nothing is out, again without harm, and never when something was sent or named', async () => {
+    const ids = [await hold(1), await hold(2), await hold(3)];
+    const [first = '', second = '', third = ''] = ids;
+    await lab.node.step();
+    expect([await said('release', third), await said('release', third)]).toEqual(['DONE', 'DONE']);
+    await said('consume', second, { txHash: aHash(7) });
+    outsideSends(0n);
+    await lab.node.holds();
+    for (const id of [first, second]) await expect(say('release', id)).rejects.toMatchObject({ code: 'already_used' });
+    await expect(say('consume', third, { txHash: aHash(7) })).rejects.toMatchObject({ code: 'already_final' });
+    expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL', 'CANCELLED']);
+  });
+
+  it('release, that comes after its sender has sent: it is refused by the owner, too', async () => {
+    const id = await hold(1);
+    await lab.node.step();
+    await say('release', id);
+    outsideSends(0n);
+    await lab.node.holds();
+    await lab.node.commands();
+    expect(await lab.states([id])).toEqual(['IN_MEMPOOL']);
+  });
+
+  it('consume, before the database lost commits: the hash is its own, and the equal payload is executed for itself', async () => {
+    const [id = '', payload = ''] = [await hold(1), await lab.create(2)];
+    await lab.node.get(Database).query(ONLY_HOLDS, []);
+    await lab.node.step();
+    const sent = outsideSends(0n, tagged(2));
+    await say('consume', id, { txHash: sent.hash });
+    const standby = await Standby.of(lab.node.get(Database));
+    await lab.node.releaseLeases();
+    await standby.promote(true);
+    const next = await quickSuccessor();
+    await next.step();
+    await next.commands();
+    await finish(next, [id, payload]);
+    expect(await next.tx(id)).toMatchObject({ txHash: sent.hash, nonce: 0 });
+    expect(await nonces([payload], next)).toEqual([1]);
+    expect(lab.minedWith(2)).toHaveLength(2);
+  });
 });
 
 const WITHOUT_HOLDS = [

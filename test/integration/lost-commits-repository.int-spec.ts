@@ -35,6 +35,27 @@ const putAttempt = (nonce: number, overrides = {}): Promise<void> =>
     ...overrides,
   });
 
+it('what the outside senders of holds have named is what was accepted of these holds', async () => {
+  const say = (n: number, kind: string, status: string): Promise<void> =>
+    stored.put('tx_command', {
+      command_id: txIdOf(900 + n),
+      chain_id: DEV_CHAIN,
+      signer: OURS.address,
+      tx_id: txIdOf(n),
+      kind,
+      request_id: `command-${n}`,
+      request_hash: aHash(n),
+      options: JSON.stringify({ txHash: aHash(n) }),
+      status,
+      refusal: status === 'REFUSED' ? 'it is over' : null,
+    });
+  await say(1, 'consume', 'QUEUED');
+  await say(2, 'consume', 'DONE');
+  await say(3, 'consume', 'REFUSED');
+  await say(4, 'consume', 'DONE');
+  expect(await lost.named([1, 2, 3].map((n) => txIdOf(n)))).toEqual(new Set([aHash(1), aHash(2)]));
+});
+
 describe('the outlook of a signer', () => {
   it('that never acted is empty', async () => {
     expect(await outlookOf(OURS)).toEqual([

@@ -318,11 +318,48 @@ describe('what is due', () => {
     await stored.putTx(13, { ...held });
     await stored.putTx(14, { ...held, state: 'IN_MEMPOOL', expires_at: PAST });
     await stored.putTx(15, { kind: 'hold', state: 'PENDING', expires_at: PAST });
+    await stored.putTx(16, { ...held, state: 'IN_MEMPOOL', expires_at: PAST });
+    await stored.put('tx_attempt', {
+      chain_id: DEV_CHAIN,
+      signer: OURS.address,
+      nonce: 14,
+      tx_id: txIdOf(14),
+      tx_hash: aHash(14),
+      kind: 'payload',
+      raw: '\\x',
+      gas_limit: 1,
+      max_fee_per_gas: 1,
+      max_priority_fee_per_gas: 0,
+      status: 'SIGNED',
+      fencing_token: 1,
+    });
+    const say = async (n: number, kind: string, status: string): Promise<void> => {
+      await stored.putTx(n, { ...held, expires_at: PAST });
+      await stored.put('tx_command', {
+        command_id: txIdOf(900 + n),
+        chain_id: DEV_CHAIN,
+        signer: OURS.address,
+        tx_id: txIdOf(n),
+        kind,
+        request_id: `command-${n}`,
+        request_hash: aHash(n),
+        status,
+      });
+    };
+    await say(20, 'consume', 'QUEUED');
+    await say(21, 'extend', 'QUEUED');
+    await say(22, 'extend', 'DONE');
+    await say(23, 'release', 'QUEUED');
     const found = await inFlight.waitingHolds(DEV_CHAIN, [OURS.address], 10);
     expect(found.map(({ tx, isOver }) => [tx.id, isOver])).toEqual([
       [txIdOf(11), true],
       [txIdOf(12), false],
       [txIdOf(13), false],
+      [txIdOf(16), false],
+      [txIdOf(20), false],
+      [txIdOf(21), false],
+      [txIdOf(22), true],
+      [txIdOf(23), true],
     ]);
     expect(await inFlight.waitingHolds(DEV_CHAIN, [OURS.address], 1)).toHaveLength(1);
   });

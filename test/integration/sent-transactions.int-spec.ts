@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../src/kernel/hex.js';
 import { type ChainConnector, Chains } from '../../src/modules/chain/index.js';
 import { Database } from '../../src/platform/database/database.js';
+import { aHash } from '../support/builders.js';
 import { startAnvil } from '../support/anvil.js';
 import { startHardhat } from '../support/hardhat.js';
 import { loseCommitsOfLanes } from '../support/lost-commits.js';
@@ -41,6 +42,18 @@ describe.each(CLIENTS)('on $client', ({ start }) => {
       [hashes[1], from + 1n],
     ]);
     await lab.confirmAll();
+  });
+
+  it('a transaction is found by its hash, pooled or mined, and none by one that nobody knows', async () => {
+    const account = lab.node.signer().address;
+    const [before] = await chain().accountCounts([account]);
+    const [hash] = await hashesOf(await lab.sent(tag));
+    if (hash === undefined) throw new Error('one was sent');
+    const find = () => chain().transactions([aHash(7), hash]);
+    const sent = { account, nonce: before?.latest, hash };
+    expect(await find()).toMatchObject([null, sent]);
+    await lab.confirmAll();
+    expect(await find()).toMatchObject([null, sent]);
   });
 
   it('what was mined is found with its bytes, and nothing from before', async () => {

@@ -1,6 +1,6 @@
 import { actionOf } from '../../src/modules/chain/index.js';
 import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/kernel/node-error-class.js';
-import { COMMAND_KINDS } from '../../src/modules/commands/domain/tx-command.js';
+import { CHANGE_KINDS } from '../../src/modules/commands/domain/tx-command.js';
 import { EVENT_REASONS, type EventReason } from '../../src/modules/events/domain/tx-event.js';
 import type { AttemptKind, AttemptStatus } from '../../src/modules/ledger/domain/attempt.js';
 import type { SendVerdict } from '../../src/modules/sending/domain/send-verdict.js';
@@ -141,11 +141,11 @@ const RECOVERIES = ['of slots without an attempt', 'of attempts that may be out'
 
 /** Of cancel, replace and speed-up, by what becomes of them at the door. */
 const COMMANDS = [
-  ...COMMAND_KINDS.map((kind) => `${kind} for the owner`),
+  ...CHANGE_KINDS.map((kind) => `${kind} for the owner`),
   'cancel at once',
   'replace at once',
-  ...COMMAND_KINDS.flatMap((kind) => [`${kind} refused: already_mined`, `${kind} refused: already_final`]),
-  ...COMMAND_KINDS.map((kind) => `${kind} refused: being_replaced`),
+  ...CHANGE_KINDS.flatMap((kind) => [`${kind} refused: already_mined`, `${kind} refused: already_final`]),
+  ...CHANGE_KINDS.map((kind) => `${kind} refused: being_replaced`),
 ];
 
 /** Branches that only the log tells of. */

@@ -4,7 +4,7 @@ import type { SignerId } from '../../src/kernel/signer-id.js';
 import { BLOB_BYTES } from '../../src/modules/chain/domain/blob-sidecar.js';
 import type { FeeQuote, Receipt } from '../../src/modules/chain/index.js';
 import type { CommandInput } from '../../src/modules/commands/application/submit-command.js';
-import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
+import type { HoldCommandKind, TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import type { PauseOrder } from '../../src/modules/ops/application/store-pauses.js';
 import type { CreatedTx } from '../../src/modules/requests/application/create-tx.js';
 import type { Attempt } from '../../src/modules/ledger/domain/attempt.js';
@@ -113,6 +113,8 @@ export function aCommand(overrides: Partial<TxCommand> = {}): TxCommand {
     requestId: 'command-key',
     requestHash: aHash(0xc0),
     fees: null,
+    txHash: null,
+    ttl: null,
     replacement: null,
     status: 'QUEUED',
     refusal: null,
@@ -206,6 +208,10 @@ export function aPauseOrder(reason: string | null = null, name = 'api'): PauseOr
 }
 
 /** A command of a client, to be submitted; it has no request of its own. */
-export function anOrder(kind: 'cancel' | 'speed_up', txId: string): CommandInput {
-  return { txId, kind, sender: ANYONE, requestId: null, requestHash: aHash(1), fees: null, request: null };
+export function anOrder(
+  kind: 'cancel' | 'speed_up' | HoldCommandKind,
+  txId: string,
+  more: Partial<CommandInput> = {},
+): CommandInput {
+  return { txId, kind, sender: ANYONE, requestId: null, requestHash: aHash(1), fees: null, request: null, ...more };
 }

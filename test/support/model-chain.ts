@@ -1,7 +1,7 @@
 import { type Signature, Transaction } from 'ethers';
 import { SECP256K1 } from '../../src/custody/secp256k1.js';
 import { groupBy } from '../../src/kernel/group-by.js';
-import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
+import { type Address, type Hash, type Hex, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { ChainId, Nonce } from '../../src/kernel/signer-id.js';
 import {
   type Agreed,
@@ -306,6 +306,12 @@ export class ModelChain implements ChainConnector {
       shown: this.showsPool,
       hiddenBelow: this.showsPool ? 0n : this.pendingNonce(account),
     }));
+  }
+
+  async transactions(hashes: readonly Hash[]): Promise<(SentTransaction | null)[]> {
+    assertOutsideTransaction('transactions');
+    const all = [...this.pooled(), ...this.minedTxs()].map(toSent);
+    return hashes.map((each) => all.find(({ hash }) => hash === each) ?? null);
   }
 
   /** All of them, whatever the time: one block here takes a second since 1970. */

@@ -9,8 +9,10 @@ import { PoliciesModule } from '../policies/policies.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
 import { AskChain } from './application/ask-chain.js';
 import { CarryOutCommands } from './application/carry-out-commands.js';
+import { CarryOutOnSlot } from './application/carry-out-on-slot.js';
 import { CloseExpired } from './application/close-expired.js';
 import { CloseUnwanted } from './application/close-unwanted.js';
+import { ConsumeHold } from './application/consume-hold.js';
 import { ExecuteCommands } from './application/execute-commands.js';
 import { PriceReplacement } from './application/price-replacement.js';
 import { ReplaceSent } from './application/replace-sent.js';
@@ -38,6 +40,8 @@ import { PgCommandStore } from './infrastructure/pg-command-store.js';
     SubmitCommand,
     ExecuteCommands,
     CarryOutCommands,
+    CarryOutOnSlot,
+    ConsumeHold,
     AskChain,
     ReplaceSent,
     ReplacementGate,

@@ -73,6 +73,20 @@ export const LOST_COMMITS = faults(int('lost-commits-repository'), [
     why: 'what is mined is moved',
   },
   {
+    id: 'lost-named-of-any-tx',
+    in: 'lost_named',
+    text: `c.tx_id = ANY($1::uuid[]) AND`,
+    becomes: '',
+    why: 'every hash that was ever named is read',
+  },
+  {
+    id: 'lost-named-although-refused',
+    in: 'lost_named',
+    text: ` AND c.status <> 'REFUSED'`,
+    becomes: '',
+    why: 'a payload that is out is executed again, because somebody named it for a nonce that was not theirs',
+  },
+  {
     id: 'lost-waiting-only-pending',
     in: 'lost_waiting_since',
     text: `t.state IN ('ALLOCATED', 'IN_MEMPOOL') OR`,

@@ -110,10 +110,8 @@ export const NONCES = faults(int('nonce-ledger'), [
   {
     id: 'nonce-read-held-as-free',
     in: 'nonce_read',
-    text: `s.status = 'RELEASED'
-                  ORDER BY`,
-    becomes: `s.status <> 'CONSUMED'
-                  ORDER BY`,
+    text: `s.status = 'RELEASED' AND NOT s.outside`,
+    becomes: `s.status <> 'CONSUMED' AND NOT s.outside`,
     why: 'a nonce that is in flight is given out again',
   },
   {
@@ -129,6 +127,20 @@ export const NONCES = faults(int('nonce-ledger'), [
     text: 'ORDER BY s.nonce LIMIT $3) AS released',
     becomes: 'ORDER BY s.nonce LIMIT $3 + 100) AS released',
     why: 'more free slots are read than are wanted',
+  },
+  {
+    id: 'nonce-read-outside-for-all',
+    in: 'nonce_read',
+    text: ' AND NOT s.outside',
+    becomes: '',
+    why: 'a payload gets a nonce with which an outside sender may have sent something',
+  },
+  {
+    id: 'nonce-hold-forgets-the-outside',
+    in: 'nonce_hold',
+    text: 'outside = s.outside OR excluded.outside',
+    becomes: 'outside = excluded.outside',
+    why: 'a payload gets a nonce with which an outside sender may have sent something, because another one had it since',
   },
   {
     id: 'nonce-hold-any-slot',
@@ -150,7 +162,7 @@ export const NONCES = faults(int('nonce-ledger'), [
   {
     id: 'nonce-hold-keeps-the-old-tx',
     in: 'nonce_hold',
-    text: `SET status = 'HELD', tx_id = excluded.tx_id, fencing_token = excluded.fencing_token, updated_at = clock_timestamp()
+    text: `SET status = 'HELD', tx_id = excluded.tx_id, outside = s.outside OR excluded.outside, fencing_token = excluded.fencing_token, updated_at = clock_timestamp()
        WHERE s.status = 'RELEASED'
       RETURNING`,
     becomes: `SET status = 'HELD', fencing_token = excluded.fencing_token, updated_at = clock_timestamp()

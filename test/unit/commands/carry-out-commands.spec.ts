@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
 import type { AskChain, ChainAnswers } from '../../../src/modules/commands/application/ask-chain.js';
 import { CarryOutCommands } from '../../../src/modules/commands/application/carry-out-commands.js';
-import type { CloseUnwanted } from '../../../src/modules/commands/application/close-unwanted.js';
+import type { CarryOutOnSlot } from '../../../src/modules/commands/application/carry-out-on-slot.js';
 import type { CarriedOut, ReplaceSent } from '../../../src/modules/commands/application/replace-sent.js';
 import type { SpeedUpSent } from '../../../src/modules/commands/application/speed-up-sent.js';
 import type { CommandStore, Decision, Later, TxCommand } from '../../../src/modules/commands/domain/tx-command.js';
@@ -63,11 +63,11 @@ beforeEach(async () => {
     } as unknown as AskChain,
     work,
     {
-      cancel: async (_leases: unknown, command: TxCommand, { quote }: ChainAnswers) => {
-        steps.push(['cancel', command.commandId]);
+      execute: async (_leases: unknown, command: TxCommand, { quote }: ChainAnswers) => {
+        steps.push([command.kind, command.commandId]);
         return asksChain && quote === null ? null : result(command);
       },
-    } as unknown as CloseUnwanted,
+    } as unknown as CarryOutOnSlot,
     {
       execute: async (_leases: unknown, command: TxCommand, answers: ChainAnswers): Promise<CarriedOut> => {
         expect(answers).toBe(said);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { commandVerdict, kindVerdict } from '../../../src/modules/commands/domain/command-verdict.js';
-import { COMMAND_KINDS } from '../../../src/modules/commands/domain/tx-command.js';
+import { CHANGE_KINDS } from '../../../src/modules/commands/domain/tx-command.js';
 import type { Closing, TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { TX_STATES, type TxState } from '../../../src/modules/ledger/domain/tx-state-machine.js';
 import { aHash, aManagedTx, aRequest } from '../../support/builders.js';
@@ -49,7 +49,7 @@ it.each<[boolean, boolean, boolean]>([
 
 function verdictsOn(progress: Partial<TxProgress>): readonly string[] {
   const tx = aManagedTx({ nonce: progress.state === 'PENDING' ? null : 7n, ...progress }).build();
-  return COMMAND_KINDS.map((command) => {
+  return CHANGE_KINDS.map((command) => {
     const verdict = commandVerdict(command, tx);
     return verdict.kind === 'refused' ? verdict.code : verdict.kind;
   });

@@ -13,6 +13,7 @@ import type {
   MinedTransactions,
   PooledQuestion,
   PooledTransactions,
+  SentTransaction,
 } from './sent-transaction.js';
 import type { NonceUse, NonceQuestion } from './nonce-use.js';
 import type { UsedCount, UsedNonces } from './used-nonces.js';
@@ -90,6 +91,8 @@ export interface ChainAccounts extends OneChain {
   pooledOf(questions: readonly PooledQuestion[]): Promise<PooledTransactions[]>;
   /** Mined transactions of the accounts, in the given order. Only for rare cases: it may read thousands of blocks. */
   minedOf(questions: readonly MinedQuestion[]): Promise<MinedTransactions[]>;
+  /** Transactions by their hashes, in the given order; null for one that no endpoint shows, or whose bytes do not have the hash. */
+  transactions(hashes: readonly Hash[]): Promise<(SentTransaction | null)[]>;
   /** Whether nonces were used, and by which transaction; in the given order. Costs a call per slot and attempt at every endpoint. */
   nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]>;
   /** Wei, as of `latest`, in the given order. */

@@ -21,6 +21,7 @@ import type {
   MinedTransactions,
   PooledQuestion,
   PooledTransactions,
+  SentTransaction,
 } from '../domain/sent-transaction.js';
 import type { BlobProofs } from '../../../config/sections/chain-config.js';
 import type { NonceUse, NonceQuestion } from '../domain/nonce-use.js';
@@ -44,6 +45,7 @@ import { accountCounts, pooledTransactions } from './pooled-transactions.js';
 import { ReceiptsOfBlock, receiptsByHash } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import type { RpcReader } from './rpc/rpc-reader.js';
+import { sentTransaction } from './sent-transaction-answer.js';
 import { nonceUses } from './nonce-uses.js';
 
 /** An EVM chain over JSON-RPC. ethers decodes; it does not send: its provider hides retries, batching and raw errors. */
@@ -144,6 +146,13 @@ export class EthersChainConnector implements ChainConnector {
   async minedOf(questions: readonly MinedQuestion[]): Promise<MinedTransactions[]> {
     const { number: head } = await this.head();
     return this.orUnavailable('eth_getBlockByNumber', await minedTransactions(this.pool, head, questions));
+  }
+
+  async transactions(hashes: readonly Hash[]): Promise<(SentTransaction | null)[]> {
+    const params = hashes.map((each) => [each]);
+    return this.rpc.all('eth_getTransactionByHash', params, (value) =>
+      value === null ? null : sentTransaction(value, this.chainId),
+    );
   }
 
   async nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]> {

@@ -8,7 +8,7 @@ import type { Lease } from '../../signers/index.js';
 import { BegunWork } from '../../ledger/index.js';
 import { CommandStore, type Decision, FIRST_PAUSE_MS, type TxCommand } from '../domain/tx-command.js';
 import { AskChain, type ChainAnswers, NOTHING_ASKED } from './ask-chain.js';
-import { CloseUnwanted } from './close-unwanted.js';
+import { CarryOutOnSlot } from './carry-out-on-slot.js';
 import { ReplaceSent } from './replace-sent.js';
 import { SpeedUpSent } from './speed-up-sent.js';
 
@@ -24,7 +24,7 @@ export class CarryOutCommands {
   constructor(
     private readonly ask: AskChain,
     private readonly work: BegunWork,
-    private readonly unwanted: CloseUnwanted,
+    private readonly onSlot: CarryOutOnSlot,
     private readonly replace: ReplaceSent,
     private readonly speedUp: SpeedUpSent,
     private readonly broadcast: BroadcastAttempts,
@@ -43,10 +43,10 @@ export class CarryOutCommands {
 
   private async together(chain: ChainConnector, commands: readonly TxCommand[]): Promise<void> {
     const undecided = new Set(commands);
-    const others = commands.filter(({ kind }) => kind !== 'cancel');
-    const cancels = commands.filter(({ kind }) => kind === 'cancel');
+    const others = commands.filter(needsChain);
+    const onSlot = commands.filter((command) => !needsChain(command));
     try {
-      const asking = [...others, ...(await this.inLane(chain, cancels, NOTHING_ASKED, undecided))];
+      const asking = [...others, ...(await this.inLane(chain, onSlot, NOTHING_ASKED, undecided))];
       if (asking.length > 0) await this.inLane(chain, asking, await this.ask.execute(chain, asking), undecided);
     } finally {
       await this.store.postpone(
@@ -102,9 +102,9 @@ export class CarryOutCommands {
     for (const command of commands) {
       if (command.kind === 'speed_up') continue;
       const { decision, sending } =
-        command.kind === 'cancel'
-          ? { decision: await this.unwanted.cancel(leases, command, said), sending: null }
-          : await this.replace.execute(leases, command, said);
+        command.kind === 'replace'
+          ? await this.replace.execute(leases, command, said)
+          : { decision: await this.onSlot.execute(leases, command, said), sending: null };
       if (decision) decisions.push(decision);
       if (sending) sendings.push(sending);
     }
@@ -114,6 +114,10 @@ export class CarryOutCommands {
     if (speedUps.length === 0 || quote === null) return decisions;
     return [...decisions, ...(await this.speedUp.execute(chain, leases, speedUps, { ...said, quote }))];
   }
+}
+
+function needsChain({ kind }: TxCommand): boolean {
+  return kind === 'replace' || kind === 'speed_up';
 }
 
 /** Two commands about one tx, or about a replacement and what it replaces, go one after the other: the second one finds what the first one did. */

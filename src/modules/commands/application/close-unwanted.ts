@@ -17,6 +17,7 @@ import type { Decision, TxCommand } from '../domain/tx-command.js';
 import type { ChainAnswers } from './ask-chain.js';
 
 const CANCELLED = 'cancelled by its client';
+const RELEASED = 'given back by its outside sender, unused';
 
 /** A tx that is not wanted any more: its client cancelled it, or it expired. */
 export interface Unwanted {
@@ -40,7 +41,7 @@ export class CloseUnwanted {
   ) {}
 
   /**
-   * Carries out a cancel of a tx that has a nonce.
+   * Carries out a cancel of a tx that has a nonce, or a release of a hold.
    * @param said nothing at first. Only what was sent for free needs it
    * @returns null when the chain has to be asked
    */
@@ -50,15 +51,16 @@ export class CloseUnwanted {
     if (!tx) return { commandId, refusal: 'no such transaction' };
     // A crash, or an answer of the database that was lost, took the note that it was carried out. What came of it is no reason to refuse it.
     const { closing, failureReason } = tx.progress;
-    if (closing?.reason === CANCELLED || failureReason === CANCELLED) return { commandId, refusal: null };
-    const verdict = commandVerdict('cancel', tx);
+    const reason = command.kind === 'release' ? RELEASED : CANCELLED;
+    if (closing?.reason === reason || failureReason === reason) return { commandId, refusal: null };
+    const verdict = commandVerdict(command.kind, tx);
     if (verdict.kind === 'refused') return { commandId, refusal: verdict.detail };
     if (verdict.kind === 'done') return { commandId, refusal: null };
     const sent = hasNonce(tx) ? await this.attempts.ofSlots([tx]) : [];
     const price = tx.isBeingRequeued ? 'enough' : this.priceAgainst(tx, sent.map(asFound), said);
     if (price === 'unknown') return null;
     if (price !== 'enough') return { commandId, refusal: PRICE_REFUSALS[price] };
-    await this.end(leases, 'cancel', sent, [{ tx, reason: CANCELLED, end: (copy) => copy.cancelled(CANCELLED) }]);
+    await this.end(leases, 'cancel', sent, [{ tx, reason, end: (copy) => copy.cancelled(reason) }]);
     return { commandId, refusal: null };
   }
 

@@ -18,6 +18,10 @@ export interface CommandInput {
   readonly requestId: string | null;
   readonly requestHash: Hash;
   readonly fees: TxRequest['fees'] | null;
+  /** Of a consume. */
+  readonly txHash?: Hash;
+  /** Of an extend, in seconds. */
+  readonly ttl?: number;
   /** The new request of a replace. */
   readonly request: TxRequest | null;
 }
@@ -87,6 +91,8 @@ export class SubmitCommand {
       requestId: input.requestId ?? commandId,
       requestHash: input.requestHash,
       fees: input.fees,
+      txHash: input.txHash ?? null,
+      ttl: input.ttl ?? null,
       replacement: input.request && (managed.state === 'PENDING' ? managed.id : this.ids.next()),
       status,
       refusal: null,
@@ -105,8 +111,9 @@ export class SubmitCommand {
     { request, sender }: CommandInput,
   ): Promise<void> {
     if (managed.state === 'PENDING') {
-      if (kind === 'cancel') managed.cancelled('cancelled before it was sent');
-      else managed.edited(requestId);
+      if (kind === 'extend') return;
+      if (kind === 'replace') managed.edited(requestId);
+      else managed.cancelled('cancelled before it was sent');
       await this.txs.savePending(tx, managed, request, sender.name);
     } else if (request && replacement) {
       const isStored = await this.txs.insertReplacement(tx, replacement, request, managed.id);
@@ -127,8 +134,9 @@ export class SubmitCommand {
     throw new SignerInDoubt(signer);
   }
 
-  private async statusOf(tx: Tx, managed: ManagedTx, { kind, request }: CommandInput): Promise<CommandStatus> {
-    const rule = commandVerdict(kind, managed);
+  private async statusOf(tx: Tx, managed: ManagedTx, input: CommandInput): Promise<CommandStatus> {
+    const { kind, request, txHash = null } = input;
+    const rule = commandVerdict(kind, managed, txHash);
     const verdict = rule.kind === 'by_owner' ? ((await this.kindVerdict(tx, managed, request)) ?? rule) : rule;
     if (verdict.kind === 'refused')
       throw new Conflict(verdict.code, verdict.detail, verdict.advice, { txId: managed.id, state: managed.state });

@@ -1,5 +1,7 @@
 import type { ManagedTx, TxPayload } from '../../ledger/index.js';
-import type { CommandKind } from './tx-command.js';
+import type { Hash } from '../../../kernel/hex.js';
+import { holdVerdict, USED } from './hold-verdict.js';
+import { type CommandKind, isOfHold } from './tx-command.js';
 
 /** What becomes of a command, by the present state of its tx. */
 export type CommandVerdict =
@@ -19,17 +21,16 @@ export const PRICE_REFUSALS = {
 
 type Refusal = Extract<CommandVerdict, { kind: 'refused' }>;
 
-/** The rules of cancel, replace and speed-up for every state. The same rules hold at the door and when the owner carries a command out. */
-export function commandVerdict(command: CommandKind, tx: ManagedTx): CommandVerdict {
+/**
+ * The rules of every command for every state. The same rules hold at the door and when the owner carries a command out.
+ * @param txHash of a consume
+ */
+export function commandVerdict(command: CommandKind, tx: ManagedTx, txHash: Hash | null = null): CommandVerdict {
   const { state } = tx;
+  if (isOfHold(command)) return holdVerdict(command, tx, txHash);
   if (tx.isHold && command !== 'cancel')
     return refused('not_a_payload', 'a hold has no payload', 'release its nonce, or use it');
-  if (tx.isHold && state === 'IN_MEMPOOL')
-    return refused(
-      'already_used',
-      'a transaction with its nonce may be out',
-      'wait until it is mined: only the chain ends it now',
-    );
+  if (tx.isHold && state === 'IN_MEMPOOL') return USED;
   if (tx.kind === 'fill')
     return refused('not_a_payload', 'a fill only consumes a nonce', 'wait until it is mined; it cannot be changed');
   if (state === 'PENDING')

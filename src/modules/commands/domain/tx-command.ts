@@ -5,7 +5,11 @@ import { NO_FEES } from '../../ledger/domain/index.js';
 import type { TxRequest } from '../../ledger/index.js';
 
 /** What a client may ask for about a tx that it created. */
-export const COMMAND_KINDS = ['cancel', 'replace', 'speed_up'] as const;
+export const CHANGE_KINDS = ['cancel', 'replace', 'speed_up'] as const;
+/** What an outside sender says about the nonce that it has. */
+export const HOLD_COMMAND_KINDS = ['release', 'consume', 'extend'] as const;
+export type HoldCommandKind = (typeof HOLD_COMMAND_KINDS)[number];
+export const COMMAND_KINDS = [...CHANGE_KINDS, ...HOLD_COMMAND_KINDS] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 
 /** `QUEUED`: the owner of the signer has not carried it out yet. `REFUSED`: it came too late, or is not possible. */
@@ -22,6 +26,10 @@ export interface TxCommand {
   readonly requestHash: Hash;
   /** Explicit fees of a speed-up; null for the market. */
   readonly fees: TxRequest['fees'] | null;
+  /** Of a consume: what the outside sender has sent, or will send; else null. */
+  readonly txHash: Hash | null;
+  /** Of an extend: seconds from when it is carried out; else null. */
+  readonly ttl: number | null;
   /** The tx with the new payload of a replace. It is the tx itself when that was still PENDING. */
   readonly replacement: string | null;
   readonly status: CommandStatus;
@@ -33,6 +41,10 @@ export interface TxCommand {
 
 /** Before a command that could not be carried out is tried again; doubles each time. */
 export const FIRST_PAUSE_MS = 1_000;
+
+export function isOfHold(kind: CommandKind): kind is HoldCommandKind {
+  return HOLD_COMMAND_KINDS.some((each) => each === kind);
+}
 
 /** How a command ended. */
 export interface Decision {

@@ -25,7 +25,7 @@ interface CommandRow {
   kind: CommandKind;
   request_id: string;
   request_hash: string;
-  options: { readonly fees?: Readonly<Record<string, string>> };
+  options: { readonly fees?: Readonly<Record<string, string>>; readonly txHash?: string; readonly ttl?: number };
   replacement: string | null;
   status: CommandStatus;
   refusal: string | null;
@@ -50,7 +50,7 @@ export class PgCommandStore extends CommandStore {
   }
 
   async insert(tx: Tx, command: TxCommand, account: string): Promise<void> {
-    const { commandId, signer, txId, kind, requestId, requestHash, fees, replacement, status } = command;
+    const { commandId, signer, txId, kind, requestId, requestHash, fees, txHash, ttl, replacement, status } = command;
     const { rowCount } = await PgTx.of(tx).query(sql.INSERT, [
       commandId,
       signer.chainId,
@@ -59,7 +59,11 @@ export class PgCommandStore extends CommandStore {
       kind,
       requestId,
       requestHash,
-      JSON.stringify(fees === null ? {} : { fees: toDecimals(fees) }),
+      JSON.stringify({
+        ...(fees && { fees: toDecimals(fees) }),
+        ...(txHash && { txHash }),
+        ...(ttl !== null && { ttl }),
+      }),
       replacement,
       status,
       account,
@@ -109,7 +113,7 @@ function takenKey(requestId: string): Conflict {
 }
 
 function toCommand(row: CommandRow): TxCommand {
-  const { fees } = row.options;
+  const { fees, txHash, ttl = null } = row.options;
   return {
     commandId: row.command_id,
     signer: parseSigner(row.chain_id, row.signer),
@@ -118,6 +122,8 @@ function toCommand(row: CommandRow): TxCommand {
     requestId: row.request_id,
     requestHash: parseHash(row.request_hash),
     fees: fees === undefined ? null : feesFrom(fees),
+    txHash: txHash === undefined ? null : parseHash(txHash),
+    ttl,
     replacement: row.replacement,
     status: row.status,
     refusal: row.refusal,

@@ -29,6 +29,8 @@ export abstract class CommandedTxs {
    * each signer, the longest due first.
    */
   abstract expired(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<ManagedTx[]>;
+  /** A hold that nothing was sent for, and that has an end, lasts at least this many seconds from now on. */
+  abstract extend(fence: Fence, tx: ManagedTx, ttl: number): Promise<void>;
   /** Expired txs that could not be closed now are due again after these milliseconds. */
   abstract postponeClosing(later: readonly { readonly id: string; readonly inMs: number }[]): Promise<void>;
 }

@@ -26,10 +26,10 @@ export interface InFlightAround {
   readonly isPassed: boolean;
 }
 
-/** A nonce of an outside sender of whom nothing was seen yet. */
+/** A nonce of an outside sender, who has sent nothing with it that was seen. */
 export interface WaitingHold {
   readonly tx: ManagedTx;
-  /** Its sender does not need it any more. Never one who sends through pools that nobody sees. */
+  /** Its time has passed, and its sender has said nothing since. Never one who sends through pools that nobody sees. */
   readonly isOver: boolean;
 }
 

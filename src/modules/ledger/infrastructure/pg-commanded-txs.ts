@@ -79,6 +79,15 @@ export const EXPIRED = {
         ORDER BY m.chain_id, m.signer, coalesce(m.close_due_at, m.expires_at) LIMIT $3) t`,
 };
 
+/** The version makes a look that found it over before refuse its own copy. */
+const EXTEND = {
+  name: 'command_extend',
+  text: `
+    UPDATE managed_tx t SET expires_at = greatest(t.expires_at, clock_timestamp() + $2::int * interval '1 s'), close_due_at = NULL,
+           fencing_token = $3, version = t.version + 1, updated_at = clock_timestamp()
+     WHERE t.tx_id = $1 AND t.kind = 'hold' AND t.state IN ('PENDING', 'ALLOCATED') AND t.expires_at IS NOT NULL`,
+};
+
 /** Only a time of the list above changes, so a copy that was read before can still be saved. */
 const POSTPONE_CLOSING = {
   name: 'command_postpone_closing',
@@ -164,6 +173,10 @@ export class PgCommandedTxs extends CommandedTxs {
   async expired(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<ManagedTx[]> {
     const { rows } = await this.database.query<ProgressRow>(EXPIRED, [chainId, signers, perSigner]);
     return rows.map(toManagedTx);
+  }
+
+  async extend(fence: Fence, { id, signer }: ManagedTx, ttl: number): Promise<void> {
+    await PgTx.of(fence.tx).query(EXTEND, [id, ttl, fence.tokenFor(signer)]);
   }
 
   async postponeClosing(later: readonly { readonly id: string; readonly inMs: number }[]): Promise<void> {

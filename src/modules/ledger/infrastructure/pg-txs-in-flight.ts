@@ -84,11 +84,15 @@ export const DUE_FOR_RECEIPT = {
 export const WAITING_HOLDS = {
   name: 'tx_waiting_holds',
   text: `
-    SELECT ${PROGRESS_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS over
+    SELECT ${PROGRESS_COLUMNS},
+           t.state = 'ALLOCATED' AND coalesce(t.expires_at <= clock_timestamp(), false)
+             AND NOT EXISTS (SELECT FROM tx_command c WHERE c.tx_id = t.tx_id AND c.status = 'QUEUED' AND c.kind IN ('consume', 'extend')) AS over
       FROM unnest($2::text[]) AS w (signer)
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx m
-        WHERE m.chain_id = $1 AND m.signer = w.signer AND m.kind = 'hold' AND m.state = 'ALLOCATED'
+        WHERE m.chain_id = $1 AND m.signer = w.signer AND m.kind = 'hold' AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')
+          AND (m.state = 'ALLOCATED' OR NOT EXISTS (
+                SELECT FROM tx_attempt a WHERE a.chain_id = m.chain_id AND a.signer = m.signer AND a.nonce = m.nonce AND a.tx_id = m.tx_id))
         ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3) t`,
 };
 

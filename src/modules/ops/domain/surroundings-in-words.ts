@@ -80,7 +80,14 @@ function expiryOf({ state, subState, expiresAt }: TxFacts): string[] {
   return [`If it is not mined at ${expiresAt}, a no-op with its nonce competes with it.`];
 }
 
-const WISHES = { cancel: 'cancel it', replace: 'replace it', speed_up: 'speed it up' } as const;
+const WISHES = {
+  cancel: 'cancel it',
+  replace: 'replace it',
+  speed_up: 'speed it up',
+  release: 'take its nonce back',
+  consume: 'watch what has its nonce',
+  extend: 'keep its nonce longer',
+} as const;
 
 function commandOf({ command }: TxFacts): string[] {
   if (command === null) return [];

@@ -1,0 +1,42 @@
+import type { Hash } from '../../../kernel/hex.js';
+import type { ManagedTx } from '../../ledger/index.js';
+import type { CommandVerdict } from './command-verdict.js';
+import type { HoldCommandKind } from './tx-command.js';
+
+/**
+ * The rules of what an outside sender says about its hold. A repetition of what holds already is done; what contradicts it is refused.
+ * @param txHash of a consume. While nothing is mined it may name another transaction than before: the chain decides between them
+ */
+export function holdVerdict(command: HoldCommandKind, tx: ManagedTx, txHash: Hash | null): CommandVerdict {
+  const { state, progress } = tx;
+  if (!tx.isHold)
+    return refused('not_a_hold', 'the transaction is not one of an outside sender', 'use the id of a hold');
+  if (state === 'PENDING') {
+    if (command === 'consume') return refused('no_nonce_yet', 'the hold has no nonce yet', 'wait until it has one');
+    return { kind: command === 'release' ? 'at_once' : 'by_owner' };
+  }
+  if (state === 'ALLOCATED') return { kind: 'by_owner' };
+  if (state === 'IN_MEMPOOL') return command === 'consume' ? { kind: 'done' } : USED;
+  if (command === 'release' && state === 'CANCELLED') return { kind: 'done' };
+  const isUsed = state === 'MINED' || state === 'CONFIRMED' || state === 'FAILED';
+  if (command === 'consume' && isUsed && progress.txHash !== null)
+    return progress.txHash === txHash
+      ? { kind: 'done' }
+      : refused('used_by_other', `${progress.txHash} has its nonce`, 'reserve another nonce');
+  if (state === 'MINED')
+    return refused('already_mined', 'the transaction is in a block', 'read its receipt; only a reorg can undo it');
+  return refused('already_final', `the hold is ${state}`, 'reserve another nonce');
+}
+
+type Refusal = Extract<CommandVerdict, { kind: 'refused' }>;
+
+/** What is out can be mined at any time, whatever anybody says. */
+export const USED: Refusal = refused(
+  'already_used',
+  'a transaction with its nonce may be out',
+  'wait until it is mined: only the chain ends it now',
+);
+
+function refused(code: string, detail: string, advice: string): Refusal {
+  return { kind: 'refused', code, detail, advice };
+}
