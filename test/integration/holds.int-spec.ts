@@ -28,6 +28,11 @@ function outsideSends(nonce: bigint, data?: Hex): ModelTx {
   return lab.chain.sendForeign(lab.node.signer().address, nonce, data);
 }
 
+/** A payload with the content of what the outside sender sends in the test. */
+function equalPayload(): Promise<string> {
+  return lab.create(2, { payload: { ...NO_PAYLOAD, to: lab.node.signer().address, data: tagged(2) } });
+}
+
 async function expire(node = lab.node): Promise<void> {
   const text = `UPDATE managed_tx SET expires_at = clock_timestamp() - interval '1 second' WHERE kind = 'hold'`;
   await node.get(Database).query({ name: 'test_expire', text }, []);
@@ -181,7 +186,7 @@ describe('a hold that is over', () => {
 describe('an outside sender that sends the very payload that waits here', () => {
   for (const isLate of [false, true])
     it(`has its own, and the payload is executed once for itself (seen by the next owner: ${isLate})`, async () => {
-      const [id = '', payload = ''] = [await hold(1), await lab.create(2)];
+      const [id, payload] = [await hold(1), await equalPayload()];
       await lab.node.get(Database).query(ONLY_HOLDS, []);
       await lab.node.step();
       const sent = outsideSends(0n, tagged(2));
@@ -196,7 +201,7 @@ describe('an outside sender that sends the very payload that waits here', () => 
     });
 
   it('has its own, also when it was sent again with a higher price after it was seen', async () => {
-    const [id = '', payload = ''] = [await hold(1), await lab.create(2)];
+    const [id, payload] = [await hold(1), await equalPayload()];
     await lab.node.get(Database).query(ONLY_HOLDS, []);
     await lab.node.step();
     outsideSends(0n);
@@ -208,7 +213,7 @@ describe('an outside sender that sends the very payload that waits here', () => 
   });
 
   it('has its own, also when it had given the nonce back: no payload gets it', async () => {
-    const [id, payload] = [await hold(1), await lab.create(2)];
+    const [id, payload] = [await hold(1), await equalPayload()];
     await lab.node.get(Database).query(ONLY_HOLDS, []);
     await lab.node.step();
     await lab.cancelUnsent(id);
@@ -216,6 +221,23 @@ describe('an outside sender that sends the very payload that waits here', () => 
     expect(await nonces([payload])).toEqual([1]);
     expect((await lab.fills()).map(({ nonce, state }) => [nonce, state])).toEqual([[0, 'CONFIRMED']]);
   });
+});
+
+describe('an outside sender that sends the payload that waits here, although it gave the nonce back', () => {
+  for (const isMined of [true, false])
+    it(`is somebody else: the payload is executed for itself (mined: ${isMined})`, async () => {
+      const [id, payload] = [await hold(1), await equalPayload()];
+      await lab.node.get(Database).query(ONLY_HOLDS, []);
+      await lab.node.step();
+      await lab.cancelUnsent(id);
+      const sent = outsideSends(0n, tagged(2));
+      if (isMined) lab.chain.mine();
+      const next = await quickSuccessor();
+      await finish(next, [payload]);
+      expect(await next.tx(payload)).toMatchObject({ nonce: 1 });
+      expect((await next.tx(payload)).txHash).not.toBe(sent.hash);
+      expect(lab.minedWith(2).filter(({ nonce }) => nonce === 1n)).toHaveLength(1);
+    });
 });
 
 describe('a nonce that was given back', () => {
@@ -370,7 +392,7 @@ describe('what an outside sender says about its hold', () => {
   });
 
   it('consume, before the database lost commits: the hash is its own, and the equal payload is executed for itself', async () => {
-    const [id = '', payload = ''] = [await hold(1), await lab.create(2)];
+    const [id, payload] = [await hold(1), await equalPayload()];
     await lab.node.get(Database).query(ONLY_HOLDS, []);
     await lab.node.step();
     const sent = outsideSends(0n, tagged(2));

@@ -35,6 +35,16 @@ const putAttempt = (nonce: number, overrides = {}): Promise<void> =>
     ...overrides,
   });
 
+it('a nonce that an outside sender gave back is open only in an epoch in which its signer was not reconciled', async () => {
+  await stored.putCursor(9, OURS);
+  await stored.putSlot(3, 'RELEASED');
+  await stored.putSlot(4, 'RELEASED', { outside: true });
+  const openOf = async () => (await outlookOf(OURS))[0]?.open.map(({ nonce }) => nonce);
+  expect(await openOf()).toEqual([3n]);
+  await putEpoch(2);
+  expect(await openOf()).toEqual([3n, 4n]);
+});
+
 it('what the outside senders of holds have named is what was accepted of these holds', async () => {
   const say = (n: number, kind: string, status: string): Promise<void> =>
     stored.put('tx_command', {

@@ -47,8 +47,8 @@ export const LOST_COMMITS = faults(int('lost-commits-repository'), [
   {
     id: 'lost-outlook-released-only-held',
     in: 'lost_outlook',
-    text: `AND s.status = 'RELEASED' ORDER BY`,
-    becomes: `AND s.status = 'HELD' ORDER BY`,
+    text: `AND s.status = 'RELEASED'`,
+    becomes: `AND s.status = 'HELD'`,
     why: 'the nonce of what was sent before it was given back is given out again',
   },
   {
@@ -71,6 +71,20 @@ export const LOST_COMMITS = faults(int('lost-commits-repository'), [
     text: `t.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
     becomes: `t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`,
     why: 'what is mined is moved',
+  },
+  {
+    id: 'lost-outlook-outside-too',
+    in: 'lost_outlook',
+    text: 'NOT s.outside OR',
+    becomes: 'true OR',
+    why: 'what an outside sender sent with a nonce that it gave back is taken for an equal payload, which is never sent',
+  },
+  {
+    id: 'lost-outlook-outside-never',
+    in: 'lost_outlook',
+    text: 'NOT s.outside OR',
+    becomes: 'NOT s.outside AND NOT',
+    why: 'a payload that another server gave the nonce is executed twice',
   },
   {
     id: 'lost-named-of-any-tx',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { commandVerdict } from '../../../src/modules/commands/domain/command-verdict.js';
-import { CHANGE_KINDS, COMMAND_KINDS, HOLD_COMMAND_KINDS } from '../../../src/modules/commands/domain/tx-command.js';
+import { CHANGE_KINDS, type CommandKind, HOLD_COMMAND_KINDS } from '../../../src/modules/commands/domain/tx-command.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { TX_STATES, type TxState } from '../../../src/modules/ledger/domain/tx-state-machine.js';
 import { aHash, aManagedTx } from '../../support/builders.js';
@@ -46,10 +46,7 @@ describe('what becomes of what an outside sender says about its hold', () => {
 });
 
 it('no other tx is a hold, and a hold is no payload', () => {
-  const codes = (
-    kind: 'payload' | 'fill' | 'hold',
-    kinds: typeof COMMAND_KINDS | typeof CHANGE_KINDS | typeof HOLD_COMMAND_KINDS,
-  ) =>
+  const codes = (kind: 'payload' | 'fill' | 'hold', kinds: readonly CommandKind[]) =>
     kinds.map((command) => {
       const verdict = commandVerdict(command, aManagedTx({ kind, state: 'ALLOCATED', nonce: 7n }).build(), NAMED);
       return verdict.kind === 'refused' ? verdict.code : verdict.kind;

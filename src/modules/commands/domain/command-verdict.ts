@@ -1,17 +1,8 @@
 import type { ManagedTx, TxPayload } from '../../ledger/index.js';
 import type { Hash } from '../../../kernel/hex.js';
-import { holdVerdict, USED } from './hold-verdict.js';
+import { type CommandVerdict, holdVerdict, USED } from './hold-verdict.js';
+export type { CommandVerdict } from './hold-verdict.js';
 import { type CommandKind, isOfHold } from './tx-command.js';
-
-/** What becomes of a command, by the present state of its tx. */
-export type CommandVerdict =
-  /** The tx waits without a nonce, so any node may change it. */
-  | { readonly kind: 'at_once' }
-  /** A race for its slot begins, which only the owner of the signer may start. */
-  | { readonly kind: 'by_owner' }
-  /** It happens already. */
-  | { readonly kind: 'done' }
-  | { readonly kind: 'refused'; readonly code: string; readonly detail: string; readonly advice: string };
 
 /** Why an owner refuses a command, by what the price of the next attempt is bound by. */
 export const PRICE_REFUSALS = {

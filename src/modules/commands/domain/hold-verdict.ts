@@ -1,7 +1,16 @@
 import type { Hash } from '../../../kernel/hex.js';
 import type { ManagedTx } from '../../ledger/index.js';
-import type { CommandVerdict } from './command-verdict.js';
 import type { HoldCommandKind } from './tx-command.js';
+
+/** What becomes of a command, by the present state of its tx. */
+export type CommandVerdict =
+  /** The tx waits without a nonce, so any node may change it. */
+  | { readonly kind: 'at_once' }
+  /** A race for its slot begins, which only the owner of the signer may start. */
+  | { readonly kind: 'by_owner' }
+  /** It happens already. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'refused'; readonly code: string; readonly detail: string; readonly advice: string };
 
 /**
  * The rules of what an outside sender says about its hold. A repetition of what holds already is done; what contradicts it is refused.

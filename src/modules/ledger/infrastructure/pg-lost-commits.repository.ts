@@ -30,7 +30,8 @@ export const SUSPECTS = {
 };
 
 /**
- * Runs once per lease. A fencing token above 1 shows that the lease was held before. Reads the txs in flight, like the recovery of a lane.
+ * Runs once per lease. A fencing token above 1 shows that the lease was held before. Reads the txs in flight, like the recovery of a lane. What is out
+ * with a nonce that an outside sender gave back is not ours, because no payload gets it; unless this is the past of another server.
  */
 export const OUTLOOK = {
   name: 'lost_outlook',
@@ -50,7 +51,8 @@ export const OUTLOOK = {
                                      WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.tx_id = t.tx_id)
                   ORDER BY t.nonce) AS unsigned_txs,
            ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
-                  WHERE s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'RELEASED' ORDER BY s.nonce) AS released,
+                  WHERE s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'RELEASED'
+                    AND (NOT s.outside OR ${IS_SUSPECT}) ORDER BY s.nonce) AS released,
            (SELECT t.nonce FROM managed_tx t
              WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
              ORDER BY t.chain_id, t.signer, t.nonce LIMIT 1) AS in_flight_from
