@@ -279,8 +279,8 @@ CREATE INDEX managed_tx_by_account ON managed_tx (account_id, tx_id) WHERE accou
 CREATE INDEX managed_tx_waiting_of_account ON managed_tx (account_id) WHERE state = 'PENDING' AND account_id <> '00000000-0000-0000-0000-000000000000'::uuid;
 -- Holds whose transactions nobody has seen yet.
 CREATE INDEX managed_tx_holds ON managed_tx (chain_id, signer, nonce) WHERE kind = 'hold' AND state IN ('ALLOCATED', 'IN_MEMPOOL');
--- Lists of fills (`?kind=fill`). They are rare among all that a signer ever sent.
-CREATE INDEX managed_tx_fills ON managed_tx (chain_id, signer, tx_id) WHERE kind = 'fill';
+-- Lists of fills and of holds (`?kind=fill`, `?kind=hold`). They are rare among all that a signer ever sent.
+CREATE INDEX managed_tx_fills ON managed_tx (chain_id, signer, kind, tx_id) WHERE kind <> 'payload';
 -- Also a guard: one live tx for each slot, and one live replacement for each of these.
 CREATE UNIQUE INDEX managed_tx_live ON managed_tx (chain_id, signer, nonce, (coalesce(replaces, '00000000-0000-0000-0000-000000000000'::uuid))) WHERE state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED');
 -- Waiting txs that the balance did not cover. Nothing behind them in the queue gets a nonce before they do.

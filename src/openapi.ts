@@ -45,6 +45,7 @@ const TAGS = {
   events: 'Everything that happens, in order',
   webhooks: 'The same, posted to you',
   signers: 'The accounts that send: their owners, balances, pauses and nonces',
+  nonces: 'Reserve nonces for systems that sign and send themselves',
   chains: 'What a chain asks for',
   keys: 'Who may call, and what each may do',
   policies: 'What a signer may sign',

@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 
 const [SIGNER, OTHER] = DEV_ACCOUNTS.map((address) => address.toLowerCase()) as [string, string];
+const HOLD = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
 const PAYLOAD = { to: OTHER, value: '1' };
 const REQUEST = { signer: SIGNER, requestId: 'first', payload: PAYLOAD };
 const LIMITS = { signers: [{ chainId: DEV_CHAIN, address: SIGNER }] };
@@ -71,6 +72,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/tx/batch': { items: [{ ...REQUEST, requestId: 'batch' }] },
   'POST /api/v1/tx/simulate': REQUEST,
   'POST /api/v1/tx/{txId}/replace': { requestId: 'replace', payload: PAYLOAD },
+  'POST /api/v1/signers/{chainId}/{address}/nonces': { requestId: 'hold' },
+  'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/consume': { holdId: HOLD, txHash: `0x${'ab'.repeat(32)}` },
+  'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/release': { holdId: HOLD },
+  'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/extend': { holdId: HOLD, ttl: 60 },
   'POST /api/v1/accounts': { name: 'more' },
   'POST /api/v1/keys': { name: 'more', scopes: ['tx:read'], ...LIMITS },
   'POST /api/v1/webhooks': { url: 'http://127.0.0.1:9/', ...FILTERS },

@@ -20,7 +20,7 @@ const lab = nodeLab();
 
 /** A nonce for an outside sender. */
 function hold(tag: number, expiresAt: Date | null = null): Promise<string> {
-  return lab.create(tag, { isHold: true, payload: NO_PAYLOAD, expiresAt });
+  return lab.create(tag, { hold: { ttl: null, count: 1, index: 0 }, payload: NO_PAYLOAD, expiresAt });
 }
 
 /** What the outside sender signs and sends. */

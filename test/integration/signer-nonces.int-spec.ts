@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ANYONE, type Viewer } from '../../src/kernel/caller.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
-import { FundsRepository } from '../../src/modules/ledger/index.js';
+import { FundsRepository, NO_PAYLOAD } from '../../src/modules/ledger/index.js';
 import { FindNonce } from '../../src/modules/ops/application/find-nonce.js';
 import { ListNonces } from '../../src/modules/ops/application/list-nonces.js';
 import { NonceStanding } from '../../src/modules/ops/application/nonce-standing.js';
@@ -59,6 +59,15 @@ describe('the nonces of a signer', () => {
       ['CONSUMED', 'CONFIRMED'],
       ['CONSUMED', 'CONFIRMED'],
     ]);
+  });
+
+  it('say which of them outside senders have', async () => {
+    const txId = await lab.create(1, { hold: { ttl: null, count: 1, index: 0 }, payload: NO_PAYLOAD });
+    await lab.node.step();
+    const slot = { nonce: 0n, status: 'HELD', use: 'hold', txId, state: 'ALLOCATED', txHash: null };
+    expect([(await list()).items, (await find(0n)).slot]).toMatchObject([[slot], slot]);
+    await lab.cancelUnsent(txId);
+    expect((await find(0n)).slot).toMatchObject({ status: 'RELEASED', use: 'free', txId: null });
   });
 
   it('name no tx of another account, nor what it signed before that is mined', async () => {

@@ -77,12 +77,12 @@ describe('a page of txs by state, with and without chain and signer', () => {
         expect(await pagesOf({ ...filter, limit: 50 }, { ...ANYONE, only })).toBeLessThan(400);
   });
 
-  it('of fills alone is read from an index, too', async () => {
-    await client.query(`UPDATE managed_tx SET kind = 'fill' WHERE signer = $1 AND state = 'CONFIRMED'`, [OTHER]);
+  it.each(['fill', 'hold'] as const)('of %ss alone is read from an index, too', async (rare) => {
+    await client.query(`UPDATE managed_tx SET kind = '${rare}' WHERE signer = $1 AND state = 'CONFIRMED'`, [OTHER]);
     await client.query('ANALYZE managed_tx');
     const filters = [{}, { chainId: DEV_CHAIN }, { signer: OTHER, chainId: DEV_CHAIN }, { signer: BUSY }];
-    for (const filter of filters) expect(await pagesOf({ ...filter, kind: 'fill', limit: 50 })).toBeLessThan(100);
-    expect(await idsOf({ kind: 'fill', state: 'CONFIRMED', limit: 50 })).toHaveLength(3);
+    for (const filter of filters) expect(await pagesOf({ ...filter, kind: rare, limit: 50 })).toBeLessThan(100);
+    expect(await idsOf({ kind: rare, state: 'CONFIRMED', limit: 50 })).toHaveLength(3);
   });
 });
 

@@ -16,7 +16,7 @@ export const SETTLED_BY: Readonly<Record<string, Reason & { readonly by: string 
 /** Problems that an operation does not answer although it calls what throws them; or only if it goes through that function. */
 export const NOT_ANSWERED: Readonly<Record<string, Reason & { readonly unlessThrough?: string }>> = {
   internal_error_500: { because: 'it is one of every operation' },
-  invalid_hash_400: { because: 'no request has a hash' },
+  invalid_hash_400: { because: 'the rules of the body check the only hash that a request has' },
   invalid_hex_400: { because: 'the rules of the body refuse it first' },
   invalid_time_400: { because: 'the rules of the body refuse it first' },
   invalid_address_400: { unlessThrough: 'signerOfPath', because: 'the rules of body and query refuse it first' },

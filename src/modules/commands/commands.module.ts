@@ -21,7 +21,9 @@ import { SpeedUpSent } from './application/speed-up-sent.js';
 import { SubmitCommand } from './application/submit-command.js';
 import { CommandStore } from './domain/tx-command.js';
 import { CommandScheduler } from './infrastructure/command-scheduler.js';
+import { AnswerCommand } from './infrastructure/http/answer-command.js';
 import { CommandsController } from './infrastructure/http/commands.controller.js';
+import { HoldCommandsController } from './infrastructure/http/hold-commands.controller.js';
 import { PgCommandStore } from './infrastructure/pg-command-store.js';
 
 @Module({
@@ -35,13 +37,14 @@ import { PgCommandStore } from './infrastructure/pg-command-store.js';
     RequestsModule,
     SendingModule,
   ],
-  controllers: [CommandsController],
+  controllers: [CommandsController, HoldCommandsController],
   providers: [
     SubmitCommand,
     ExecuteCommands,
     CarryOutCommands,
     CarryOutOnSlot,
     ConsumeHold,
+    AnswerCommand,
     AskChain,
     ReplaceSent,
     ReplacementGate,

@@ -39,6 +39,13 @@ export {
   type SignerOutlook,
 } from './domain/lost-commits.repository.js';
 export { MinedTxs } from './domain/mined-txs.js';
-export { noOpPayload, type StoredRequest, type TxPayload, type TxRequest } from './domain/tx-request.js';
+export {
+  NO_FEES,
+  noOpPayload,
+  NO_PAYLOAD,
+  type StoredRequest,
+  type TxPayload,
+  type TxRequest,
+} from './domain/tx-request.js';
 export { costOf } from './domain/tx-cost.js';
 export { isFinal, TX_STATES, TX_SUB_STATES, type TxState, type TxSubState } from './domain/tx-state-machine.js';

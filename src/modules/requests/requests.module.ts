@@ -16,12 +16,14 @@ import { IntakeRules } from './application/intake-rules.js';
 import { PayloadLimits } from './application/payload-limits.js';
 import { PolicyGate } from './application/policy-gate.js';
 import { ProveBlobs } from './application/prove-blobs.js';
+import { ReserveNonces } from './application/reserve-nonces.js';
 import { SignerRate } from './application/signer-rate.js';
 import { StoredRequests } from './application/stored-requests.js';
 import { WaitForState } from './application/wait-for-state.js';
 import { WaitingTxs } from './application/waiting-txs.js';
 import { Kzg } from './domain/kzg.js';
 import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
+import { HoldsController } from './infrastructure/http/holds.controller.js';
 import { TxBatchController } from './infrastructure/http/tx-batch.controller.js';
 import { TxController } from './infrastructure/http/tx.controller.js';
 import { NativeKzg } from './infrastructure/native-kzg.js';
@@ -29,7 +31,7 @@ import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
 
 @Module({
   imports: [ChainModule, EventsModule, SignersModule, PoliciesModule, LedgerModule],
-  controllers: [TxController, TxBatchController],
+  controllers: [TxController, TxBatchController, HoldsController],
   providers: [
     IntakeRules,
     PayloadLimits,
@@ -39,6 +41,7 @@ import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
     { provide: CallbackEndpoints, useClass: PgCallbackEndpoints },
     CreateTx,
     CreateNow,
+    ReserveNonces,
     ForwardToOwner,
     IntakeBatcher,
     CreationLimits,

@@ -32,6 +32,7 @@ const SCHEMAS: Readonly<Record<string, (constraints: readonly unknown[]) => obje
   isUuid: () => ({ format: 'uuid' }),
   isTime: () => TIME,
   isRequestId: () => REQUEST_ID,
+  isHash: () => ({ pattern: '^0[xX][0-9a-fA-F]{64}$' }),
   isAddressText: () => ({ pattern: ADDRESS_PATTERN }),
   isHexBytes: ([maxBytes]) => ({ pattern: '^0[xX]([0-9a-fA-F]{2})*$', maxLength: 2 + 2 * Number(maxBytes) }),
   isQuantity: () => QUANTITY,

@@ -1,6 +1,6 @@
 import { ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
 import { hasCharacters } from '../../kernel/characters.js';
-import { byteLength, parseAddress, parseHex } from '../../kernel/hex.js';
+import { byteLength, parseAddress, parseHash, parseHex } from '../../kernel/hex.js';
 import { parseQuantity } from '../../kernel/quantities.js';
 import { parseTime } from '../../kernel/time.js';
 
@@ -8,6 +8,12 @@ import { parseTime } from '../../kernel/time.js';
 export function IsAddressText(options?: ValidationOptions): PropertyDecorator {
   const holds = (value: unknown): boolean => typeof value === 'string' && accepts(() => parseAddress(value));
   return rule('isAddressText', 'invalid_address', 'must be an address: 0x followed by 40 hex digits', holds, options);
+}
+
+/** A hash as 0x-prefixed hex, in any case. */
+export function IsHash(options?: ValidationOptions): PropertyDecorator {
+  const holds = (value: unknown): boolean => typeof value === 'string' && accepts(() => parseHash(value));
+  return rule('isHash', 'invalid_hash', 'must be a hash: 0x followed by 64 hex digits', holds, options);
 }
 
 /** Bytes as 0x-prefixed hex, in any case. */

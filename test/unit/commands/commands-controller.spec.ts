@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { SubmitCommand } from '../../../src/modules/commands/application/submit-command.js';
 import { CommandStore, type TxCommand } from '../../../src/modules/commands/domain/tx-command.js';
 import { CommandScheduler } from '../../../src/modules/commands/infrastructure/command-scheduler.js';
+import { AnswerCommand } from '../../../src/modules/commands/infrastructure/http/answer-command.js';
 import { CommandsController } from '../../../src/modules/commands/infrastructure/http/commands.controller.js';
 import { TxQueries } from '../../../src/modules/ledger/index.js';
 import { IntakeRules, ProveBlobs, SignerRate, WaitForState } from '../../../src/modules/requests/index.js';
@@ -25,6 +26,7 @@ beforeAll(async () => {
   };
   const nothing = { execute: async () => undefined, assertAcceptable: () => undefined, wake: () => undefined };
   const providers = [
+    AnswerCommand,
     {
       provide: SubmitCommand,
       useValue: { execute: async () => ({ command: newest, isNew: true }), isStored: async () => false },

@@ -34,6 +34,7 @@ const aRow = (overrides: Partial<LoggedEvent> = {}): LoggedEvent => ({
   error: null,
   detail: null,
   isAfterReorg: false,
+  isHold: false,
   ...overrides,
 });
 /** Type and data, without what all events of a tx have. */
@@ -124,7 +125,27 @@ const OF_SIGNERS: [string, JsonObject, string][] = [
   ['chain_caught_up', BEHIND, 'signer.chain_caught_up'],
 ];
 
+const OF_HOLDS: [string, Partial<LoggedEvent>, [string, JsonObject][]][] = [
+  ['nonce_reserved', { txHash: null }, [['hold.reserved', {}]]],
+  ['sent', {}, [['hold.used', {}]]],
+  ['sent', { txHash: null }, [['hold.used', {}]]],
+  ['reorg_detected', { block: BLOCK }, [['hold.reorged', { block: BLOCK }]]],
+  ['confirmed', { block: BLOCK }, [['hold.consumed', { block: BLOCK, status: 'success' }]]],
+  ['failed', { block: BLOCK, error: 'reverted' }, [['hold.consumed', { block: BLOCK, status: 'reverted' }]]],
+  ['cancelled', { error: 'over' }, [['hold.released', { reason: 'over' }]]],
+  ['dropped', { error: 'over', nonce: null, txHash: null }, [['hold.dropped', { reason: 'over' }]]],
+  ['queued', {}, []],
+  ['mined', { block: BLOCK, detail: { ...RECEIPT, ...confirmations } }, []],
+  ['gas_bumped', {}, []],
+];
+
 describe('what clients see of a row of the log', () => {
+  it.each(OF_HOLDS)('about a hold that is %s: %j', (reason, more, expected) => {
+    const row = { reason, isHold: true, ...more };
+    expect(published(row)).toEqual(expected);
+    for (const body of publicEventsOf(aRow(row)).map(bodyOf)) expect(rules.broken(body)).toEqual([]);
+  });
+
   it.each(CASES)('that is %s', (_name, row, expected) => {
     expect(published(row)).toEqual(expected);
     for (const body of publicEventsOf(aRow(row)).map(bodyOf)) expect(rules.broken(body)).toEqual([]);
@@ -141,6 +162,7 @@ describe('what clients see of a row of the log', () => {
     const tested = new Set([
       ...CASES.map(([, { reason = 'sent' }]) => reason),
       ...OF_SIGNERS.map(([reason]) => reason),
+      ...OF_HOLDS.map(([reason]) => reason),
     ]);
     expect([...PUBLISHED_REASONS].sort()).toEqual([...tested].sort());
     const others = [...EVENT_REASONS, ...SIGNER_EVENT_REASONS].filter((reason) => !tested.has(reason));

@@ -54,6 +54,15 @@ describe('a request', () => {
   });
 });
 
+describe('a hold', () => {
+  it('is not accepted of a signer with a policy, whatever it allows: nobody knows what is signed', () => {
+    const hold = { ...REQUEST, hold: { ttl: 60, count: 1, index: 0 } };
+    expect(refusal(gate({ contractCreation: true }), hold)).toMatchObject({ facts: { rule: 'outsideNonces' } });
+    expect(refusal(gate({ dryRun: true }), hold)).toBeNull();
+    expect(refusal(gate({}), { ...hold, signer: aSigner(9) })).toBeNull();
+  });
+});
+
 describe('a simulation', () => {
   it('is told what the policy says, also where it only reports', () => {
     expect(gate({}).verdictOn({ ...REQUEST, signer: aSigner(9) })).toBeNull();

@@ -25,6 +25,7 @@ const ROW: LoggedEvent = {
   error: null,
   detail: null,
   isAfterReorg: false,
+  isHold: false,
 };
 const SENT = { toState: 'IN_MEMPOOL', nonce: 7n, txHash: TX_HASH };
 const FIRST_BLOCK = { number: 100, hash: hashOf('1') };
@@ -100,12 +101,23 @@ const OTHER_ENDS: readonly Partial<LoggedEvent>[] = [
   ofSigner('chain_caught_up', BEHIND),
 ];
 
+/** What becomes of nonces of outside senders. */
+const OF_HOLD: Partial<LoggedEvent> = { requestId: 'relayer-batch-17', isHold: true, nonce: 8n };
+const HOLDS: readonly Partial<LoggedEvent>[] = [
+  { ...OF_HOLD, reason: 'nonce_reserved', toState: 'ALLOCATED' },
+  { ...OF_HOLD, reason: 'sent', toState: 'IN_MEMPOOL', txHash: TX_HASH },
+  { ...OF_HOLD, reason: 'reorg_detected', toState: 'IN_MEMPOOL', txHash: TX_HASH, block: FIRST_BLOCK },
+  { ...OF_HOLD, reason: 'confirmed', toState: 'CONFIRMED', txHash: TX_HASH, block: SECOND_BLOCK },
+  { ...OF_HOLD, reason: 'cancelled', toState: 'CANCELLED', error: 'given back by its outside sender, unused' },
+  { ...OF_HOLD, reason: 'dropped', toState: 'DROPPED', error: 'expired before it was sent', nonce: null },
+];
+
 const bodiesOf = (rows: readonly Partial<LoggedEvent>[]): JsonObject[] =>
   rows.flatMap((row, i) => publicEventsOf({ ...ROW, seq: BigInt(i + 1), ...row }).map(bodyOf));
 
 /** The bodies that a client gets when a reorg puts its tx into another block. */
 export const REORG_EXAMPLE: readonly JsonObject[] = bodiesOf(REORG);
-const EXAMPLES = [...REORG_EXAMPLE, ...bodiesOf(OTHER_ENDS)];
+const EXAMPLES = [...REORG_EXAMPLE, ...bodiesOf(OTHER_ENDS), ...bodiesOf(HOLDS)];
 
 /** Examples of a type: after a reorg, events have another meaning. */
 export function examplesOf(type: PublicEventType): readonly JsonObject[] {

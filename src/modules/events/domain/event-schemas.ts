@@ -41,6 +41,12 @@ const TX: Fields = {
   nonce: orNull(number('The nonce of txHash'), 'without a txHash'),
   txHash: orNull(hash('The transaction on chain that the event is about'), 'while nothing was signed'),
 };
+const HOLD: Fields = {
+  ...TX,
+  txId: text('The hold: `holdId` of the answer that gave the nonce', { format: 'uuid' }),
+  nonce: orNull(number('The nonce of the hold'), 'when it ended before it had one'),
+  txHash: orNull(hash('What was sent with the nonce, or what its sender named'), 'when none is known'),
+};
 const OF_BLOCK = object(
   { number: number('Number of the block'), hash: hash('Hash of the block') },
   'The block of txHash',
@@ -175,6 +181,33 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
   'tx.reorged': {
     summary: 'The block of the transaction is no longer in the chain: all confirmations are void, and it is sent again',
     fields: { ...TX, block: BLOCK, ...CONFIRMATIONS },
+  },
+  'hold.reserved': { summary: 'A system that signs itself has a nonce', fields: HOLD },
+  'hold.used': {
+    summary:
+      'Something was sent with a reserved nonce, or its sender says so: from now on only the chain ends the hold',
+    fields: HOLD,
+  },
+  'hold.consumed': {
+    summary: 'Final: what was sent with a reserved nonce is in a block that is deep enough',
+    fields: {
+      ...HOLD,
+      block: BLOCK,
+      status: text('How the execution ended', { enum: ['success', 'reverted'] }),
+    },
+  },
+  'hold.released': {
+    summary: 'Final: a reserved nonce was given back, or its time was over and it is proven unused',
+    fields: { ...HOLD, reason: REASON },
+  },
+  'hold.dropped': {
+    summary: 'Final: its time was over before it had a nonce, or a transaction that no RPC endpoint names used it',
+    fields: { ...HOLD, reason: REASON },
+  },
+  'hold.reorged': {
+    summary:
+      'The block with what was sent with a reserved nonce is no longer in the chain. Lockstep sends nothing again',
+    fields: { ...HOLD, block: BLOCK },
   },
   'signer.paused': { summary: 'An operator paused a signer', fields: { ...SIGNER, ...BY, ...SCOPE } },
   'signer.resumed': { summary: 'An operator ended a pause of a signer', fields: { ...SIGNER, ...BY, ...SCOPE } },

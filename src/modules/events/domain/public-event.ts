@@ -16,6 +16,12 @@ export const PUBLIC_EVENT_TYPES = [
   'tx.replaced',
   'tx.dropped',
   'tx.reorged',
+  'hold.reserved',
+  'hold.used',
+  'hold.consumed',
+  'hold.released',
+  'hold.dropped',
+  'hold.reorged',
   'signer.paused',
   'signer.resumed',
   'signer.balance_low',
@@ -59,7 +65,9 @@ export interface LoggedEvent {
   /** Of its tx. */
   readonly account: string | null;
   readonly toState: string | null;
-  /** The nonce of the attempt `txHash`. */
+  /** Its tx is a nonce of an outside sender. */
+  readonly isHold: boolean;
+  /** The nonce of the attempt `txHash`; of a hold its own. */
   readonly nonce: bigint | null;
   readonly txHash: Hash | null;
   readonly block: { readonly number: number; readonly hash: Hash } | null;

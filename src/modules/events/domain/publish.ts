@@ -40,13 +40,27 @@ const BY_REASON: Readonly<Record<string, Publish>> = {
   chain_caught_up: SIGNER('signer.chain_caught_up'),
 };
 
+/** Of what an outside sender does with its nonce, only what tells it, or whoever waits behind it, something new. */
+const BY_REASON_OF_HOLD: Readonly<Record<string, Publish>> = {
+  nonce_reserved: () => [['hold.reserved', {}]],
+  sent: () => [['hold.used', {}]],
+  reorg_detected: (event) => [['hold.reorged', ofBlock(event)]],
+  confirmed: (event) => [['hold.consumed', { ...ofBlock(event), status: 'success' }]],
+  failed: (event) => [['hold.consumed', { ...ofBlock(event), status: 'reverted' }]],
+  cancelled: ({ error }) => [['hold.released', { reason: error }]],
+  dropped: ({ error }) => [['hold.dropped', { reason: error }]],
+};
+
 /** Reasons of rows that may be public events. */
-export const PUBLISHED_REASONS: readonly string[] = Object.keys(BY_REASON);
+export const PUBLISHED_REASONS: readonly string[] = [
+  ...new Set([BY_REASON, BY_REASON_OF_HOLD].flatMap((reasons) => Object.keys(reasons))),
+];
 
 /** The public events of a row: none when only operators need it. Always the same for the same row. */
 export function publicEventsOf(row: LoggedEvent): PublicEvent[] {
   const { xid, seq, time, chainId, signer, txId, callback, account } = row;
-  const parts = BY_REASON[row.reason]?.(row) ?? [];
+  const byReason = row.isHold ? BY_REASON_OF_HOLD : BY_REASON;
+  const parts = byReason[row.reason]?.(row) ?? [];
   return parts.map(([type, data], part) => ({
     position: { xid, seq, part },
     type,

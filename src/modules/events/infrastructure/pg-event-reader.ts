@@ -12,7 +12,7 @@ import { PUBLISHED_REASONS, publicEventsOf } from '../domain/publish.js';
 
 /**
  * Some rows after a place. The last row says whether more follow that cannot be read yet, and how far the page goes. What is joined never
- * changes: the signer, the account and the request of a tx, and the nonce of an attempt. Fills are silent.
+ * changes: the signer, the account and the request of a tx, the nonce of an attempt, and that of a hold once it has one. Fills are silent.
  */
 export const PAGE = {
   name: 'event_page',
@@ -21,20 +21,21 @@ export const PAGE = {
     page AS MATERIALIZED (
       SELECT * FROM tx_event p WHERE (p.xid, p.seq) > ($1::text::xid8, $2::bigint) AND p.xid < (SELECT xmin FROM horizon) ORDER BY p.xid, p.seq LIMIT $3),
     known AS (
-      SELECT p.*, t.request_id, t.replaces, t.options ->> 'callback' AS callback, t.account_id, t.kind, t.signer AS tx_signer, a.nonce,
+      SELECT p.*, t.request_id, t.replaces, t.options ->> 'callback' AS callback, t.account_id, t.kind, t.signer AS tx_signer,
+             CASE WHEN t.kind = 'hold' THEN t.nonce ELSE a.nonce END AS nonce,
              p.reason = 'mined' AND EXISTS (SELECT FROM tx_event o WHERE o.tx_id = p.tx_id AND o.seq < p.seq AND o.reason = 'reorg_detected') AS after_reorg
         FROM page p
         LEFT JOIN managed_tx t ON t.tx_id = p.tx_id
         LEFT JOIN tx_attempt a ON a.chain_id = p.chain_id AND a.tx_hash = p.tx_hash
-       WHERE p.reason = ANY($4::text[]) AND (p.tx_id IS NULL OR t.kind = 'payload')
+       WHERE p.reason = ANY($4::text[]) AND (p.tx_id IS NULL OR t.kind = 'hold' OR (t.kind = 'payload' AND p.reason <> 'nonce_reserved'))
          AND ($5::bigint IS NULL OR p.chain_id = $5) AND ($6::uuid IS NULL OR p.tx_id = $6) AND ($7::text IS NULL OR coalesce(p.signer, t.signer) = $7))
     SELECT k.xid::text AS xid, k.seq, k.created_at, k.reason, k.chain_id, coalesce(k.signer, k.tx_signer) AS signer, k.tx_id, k.request_id, k.replaces,
-           k.callback, k.account_id, k.to_state, k.nonce, k.tx_hash, k.block_number, k.block_hash, k.error, k.detail, k.after_reorg,
+           k.callback, k.account_id, k.to_state, k.nonce, k.tx_hash, k.block_number, k.block_hash, k.error, k.detail, k.after_reorg, k.kind = 'hold' AS is_hold,
            NULL::bigint AS read, NULL::boolean AS held_back
       FROM known k
      UNION ALL
     SELECT (SELECT q.xid FROM page q ORDER BY q.xid DESC, q.seq DESC LIMIT 1)::text, (SELECT q.seq FROM page q ORDER BY q.xid DESC, q.seq DESC LIMIT 1),
-           NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+           NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
            (SELECT count(*) FROM page), EXISTS (SELECT FROM tx_event h WHERE h.xid >= (SELECT xmin FROM horizon))`,
 };
 
@@ -78,6 +79,7 @@ interface PageRow {
   error: string | null;
   detail: JsonObject | null;
   after_reorg: boolean | null;
+  is_hold: boolean | null;
   read: null;
   held_back: null;
 }
@@ -165,5 +167,6 @@ function toLogged(row: PageRow): LoggedEvent {
     error: row.error,
     detail: row.detail,
     isAfterReorg: row.after_reorg ?? false,
+    isHold: row.is_hold ?? false,
   };
 }

@@ -5,7 +5,7 @@ import type { RequestedAuthorization } from '../domain/authorization.js';
 import type { StoredRequest, TxRequest } from '../domain/tx-request.js';
 
 /** As a client sends it, or as it is stored: without metadata. */
-type RequestWithoutHash = Omit<StoredRequest, 'requestHash'> & Partial<Pick<TxRequest, 'metadata' | 'isHold'>>;
+type RequestWithoutHash = Omit<StoredRequest, 'requestHash'> & Partial<Pick<TxRequest, 'metadata' | 'hold'>>;
 
 /**
  * The normal form of a request. Two spellings of one request (mixed case, `0x10` for `16`, another key order) have the same text. Any other
@@ -23,7 +23,7 @@ export function requestText(request: RequestWithoutHash): string {
     expiresAt,
     metadata = null,
     callback,
-    isHold,
+    hold,
   } = request;
   return canonicalJson({
     chainId: signer.chainId,
@@ -46,7 +46,7 @@ export function requestText(request: RequestWithoutHash): string {
     ...(fees.maxFeePerBlobGas === null ? {} : { maxFeePerBlobGas: fees.maxFeePerBlobGas.toString() }),
     ...(confirmations === null ? {} : { confirmations }),
     ...(callback === undefined ? {} : { callback }),
-    ...(isHold && { isHold }),
+    ...(hold && { hold: { ...hold } }),
     expiresAt: expiresAt?.toISOString() ?? null,
     metadata,
   });

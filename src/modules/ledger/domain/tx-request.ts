@@ -60,13 +60,22 @@ export interface TxRequest {
   /** Id of the webhook endpoint that gets all its events; absent when the client named none. */
   readonly callback?: string;
   /** Its nonce is for an outside sender; it has no payload then. */
-  readonly isHold?: true;
+  readonly hold?: HoldRequest;
   /** What travels beside its transactions; only with blobs. */
   readonly sidecar?: BlobSidecar;
 }
 
+/** A nonce for an outside sender. */
+export interface HoldRequest {
+  /** Seconds until its end, from when it is stored, by the clock of the database; null for no end. */
+  readonly ttl: number | null;
+  /** How many nonces were asked for with it, and which of them it is, from 0. */
+  readonly count: number;
+  readonly index: number;
+}
+
 /** What a lane needs of a request. Metadata and blobs may be long, so lanes do not read them; who sent it is nothing to them. */
-export type StoredRequest = Omit<TxRequest, 'metadata' | 'sidecar' | 'sender' | 'isHold'>;
+export type StoredRequest = Omit<TxRequest, 'metadata' | 'sidecar' | 'sender' | 'hold'>;
 
 const NO_DATA = parseHex('0x');
 /**

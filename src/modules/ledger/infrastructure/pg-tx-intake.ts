@@ -24,11 +24,12 @@ const INSERT_PENDING = {
   text: `
     WITH input AS (
       SELECT i.*, (SELECT ${isPaused('i.chain_id', 'i.signer', 'i.account_id')} FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) AS paused
-        FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]), (SELECT $15::boolean[]), (SELECT $16::uuid[]), (SELECT $17::text[]), (SELECT $18::text[]))
-             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, served, account_id, actor, kind)),
+        FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]), (SELECT $15::boolean[]), (SELECT $16::uuid[]), (SELECT $17::text[]), (SELECT $18::text[]), (SELECT $19::int[]))
+             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, served, account_id, actor, kind, ttl)),
     inserted AS (
       INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, account_id, kind, state)
-      SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, confirmations, expires_at, metadata, account_id, kind, 'PENDING'
+      SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, confirmations,
+             coalesce(expires_at, clock_timestamp() + ttl * interval '1 s'), metadata, account_id, kind, 'PENDING'
         FROM input i
        WHERE paused IS NOT NULL AND served AND i.request_id IS DISTINCT FROM (
          SELECT t.request_id FROM managed_tx t
@@ -113,7 +114,8 @@ export class PgTxIntake extends TxIntake {
       txs.map(({ isServed }) => isServed),
       txs.map(({ request }) => request.sender.account),
       txs.map(({ request }) => request.sender.name),
-      txs.map(({ request }) => (request.isHold ? 'hold' : 'payload')),
+      txs.map(({ request }) => (request.hold ? 'hold' : 'payload')),
+      txs.map(({ request }) => request.hold?.ttl ?? null),
     ];
     if (!txs.some(({ request }) => request.sidecar !== undefined || wantsAuthorizations(request)))
       return (await this.database.query<InsertedRow>(INSERT_PENDING, values)).rows;

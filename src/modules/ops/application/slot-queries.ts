@@ -10,10 +10,10 @@ export const SLOT_STATUSES = ['HELD', 'CONSUMED', 'RELEASED'] as const;
 export type SlotStatus = (typeof SLOT_STATUSES)[number];
 
 /**
- * What a nonce is used for. `authorization`: it was signed for a tx of another signer. `foreign`: a transaction that Lockstep did not send used it.
+ * What a nonce is used for. `hold`: an outside sender has it. `authorization`: it was signed for a tx of another signer. `foreign`: a transaction that Lockstep did not send used it.
  * `gap`: nobody has it, and nonces above it wait for it. `free`: nobody has it, and the next tx gets it.
  */
-export const NONCE_USES = ['payload', 'fill', 'authorization', 'foreign', 'gap', 'free'] as const;
+export const NONCE_USES = ['payload', 'fill', 'hold', 'authorization', 'foreign', 'gap', 'free'] as const;
 export type SlotUse = (typeof NONCE_USES)[number];
 
 /** A transaction that used a nonce. Null where no endpoint can name it. */

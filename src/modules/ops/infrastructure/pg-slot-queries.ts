@@ -3,7 +3,7 @@ import { mayUse, type Viewer } from '../../../kernel/caller.js';
 import { parseAddress, parseHash } from '../../../kernel/hex.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
-import type { Attempt, TxState } from '../../ledger/index.js';
+import type { Attempt, TxKind, TxState } from '../../ledger/index.js';
 import {
   HIGHEST_NONCE,
   type SlotAttempt,
@@ -58,7 +58,7 @@ interface SlotRow {
   is_unheld: boolean;
   is_authorization: boolean;
   is_gap: boolean;
-  kind: 'payload' | 'fill' | null;
+  kind: TxKind | null;
   state: TxState | null;
   tx_signer: string | null;
   tx_id: string | null;

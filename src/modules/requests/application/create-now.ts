@@ -1,14 +1,11 @@
 import { ForwardToOwner } from './forward-to-owner.js';
 import { Injectable } from '@nestjs/common';
-import { TooMany } from '../../../kernel/errors.js';
 import { TxQueries, type TxRequest, type TxView } from '../../ledger/index.js';
 import { CreateTx, type CreatedTx } from './create-tx.js';
 import type { ForwardedAnswer, OriginalRequest } from './forwarding.js';
 import type { IsRepeated } from './stored-requests.js';
+import { waitForNonce } from './wait-for-nonce.js';
 import { WaitForState } from './wait-for-state.js';
-
-/** How long a create waits for its nonce. The tx is stored in any case. */
-const WAIT_MS = 5_000;
 
 export type CreateNowResult =
   | { readonly kind: 'created'; readonly tx: CreatedTx; readonly view: TxView | null }
@@ -37,16 +34,7 @@ export class CreateNow {
     if (answer) return { kind: 'forwarded', answer };
     const tx = await this.createTx.execute(request, isRepeated);
     // A paused signer gives no nonce, so there is nothing to wait for.
-    if (tx.nonce === null && !tx.isPaused) await this.waitForNonce(tx.txId);
+    if (tx.nonce === null && !tx.isPaused) await waitForNonce(this.wait, tx.txId);
     return { kind: 'created', tx, view: await this.queries.find(tx.txId, request.sender) };
-  }
-
-  /** The tx is stored already. If too many requests wait, its present state is returned. */
-  private async waitForNonce(txId: string): Promise<void> {
-    try {
-      await this.wait.execute(txId, 'ALLOCATED', WAIT_MS);
-    } catch (error) {
-      if (!(error instanceof TooMany)) throw error;
-    }
   }
 }

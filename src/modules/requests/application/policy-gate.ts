@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Forbidden } from '../../../kernel/errors.js';
 import { awaitedAuthorities, type TxRequest } from '../../ledger/index.js';
-import { type PolicyVerdict, SignerPolicies } from '../../policies/index.js';
+import { outside, type PolicyVerdict, SignerPolicies } from '../../policies/index.js';
 
 type Asked = Omit<TxRequest, 'requestHash'>;
 
@@ -31,6 +31,7 @@ export class PolicyGate {
   }
 
   private judged(asked: Asked): PolicyVerdict[] {
+    if (asked.hold) return this.policies.present.judge(asked.signer, outside);
     return this.policies.present.ofRequest(asked, awaitedAuthorities(asked.payload.authorizationList));
   }
 }

@@ -1,15 +1,13 @@
-import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../../../kernel/caller.js';
 import { parseSigner } from '../../../../kernel/signer-id.js';
-import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { callerOf, MayLast, Scope, waitsForState } from '../../../../platform/http/scope.js';
 import { TxQueries, type TxView } from '../../../ledger/index.js';
 import {
-  DEFAULT_WAIT_MS,
   IntakeRules,
   findTx,
   ApiIdempotencyKey,
@@ -17,18 +15,16 @@ import {
   ProveBlobs,
   SignerRate,
   TX_ID,
-  WaitForState,
   unlessRepeated,
   WaitQueryDto,
 } from '../../../requests/index.js';
 import { type CommandInput, SubmitCommand } from '../../application/submit-command.js';
-import { CommandStore, type TxCommand } from '../../domain/tx-command.js';
-import { CommandScheduler } from '../command-scheduler.js';
+import { CommandStore } from '../../domain/tx-command.js';
+import { AnswerCommand, toDto } from './answer-command.js';
 import {
   CANCEL_EXAMPLES,
   CancelTxDto,
   CommandAnswerDto,
-  CommandDto,
   CommandPageDto,
   REPLACE_EXAMPLES,
   ReplaceTxDto,
@@ -45,9 +41,8 @@ export class CommandsController {
   constructor(
     private readonly submit: SubmitCommand,
     private readonly commands: CommandStore,
-    private readonly scheduler: CommandScheduler,
     private readonly queries: TxQueries,
-    private readonly wait: WaitForState,
+    private readonly answers: AnswerCommand,
     private readonly rules: IntakeRules,
     private readonly proveBlobs: ProveBlobs,
     private readonly signerRate: SignerRate,
@@ -146,8 +141,9 @@ export class CommandsController {
   @Scope('tx:read')
   @ApiOperation({
     operationId: 'listTxCommands',
-    summary: 'List the cancels, replaces and speed-ups of a transaction, oldest first',
-    description: 'Each with its state, and with the reason where it was refused.',
+    summary: 'List the commands about a transaction, oldest first',
+    description:
+      'Cancels, replaces and speed-ups; of a hold what its sender said. Each with its state, and with the reason where it was refused.',
   })
   @ApiResponse({ status: 200, type: CommandPageDto })
   async list(
@@ -161,26 +157,11 @@ export class CommandsController {
     return pageOf(found.map(toDto), limit, ({ commandId }) => encodeCursor(commandId));
   }
 
-  private async answer(
-    input: CommandInput,
-    { waitFor, timeoutMs = DEFAULT_WAIT_MS }: WaitQueryDto,
-    reply: FastifyReply,
-  ): Promise<CommandAnswerDto> {
-    const left = leaveSignal(reply);
-    const { command, isNew } = await this.submit.execute(input);
-    this.scheduler.wake(command.signer.chainId);
-    const watched = command.replacement ?? command.txId;
-    if (waitFor !== undefined) await this.wait.execute(watched, waitFor, timeoutMs, left);
-    void reply.status(isNew && command.status === 'QUEUED' ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    const now = waitFor === undefined ? null : await this.commands.get(command.commandId);
-    return Object.assign(toDto(now ?? command), { tx: await this.find(watched, input.sender) });
+  private answer(input: CommandInput, query: WaitQueryDto, reply: FastifyReply): Promise<CommandAnswerDto> {
+    return this.answers.execute(() => this.submit.execute(input), input.sender, query, reply);
   }
 
   private find(txId: string, caller: Caller): Promise<TxView> {
     return findTx(txId, (id) => this.queries.find(id, caller));
   }
-}
-
-function toDto({ commandId, requestId, kind, status, refusal, txId, replacement }: TxCommand): CommandDto {
-  return { commandId, requestId, kind, status, refusal, txId, replacement };
 }

@@ -7,12 +7,27 @@ import { parseSigner } from '../../../../kernel/signer-id.js';
 import { hashRequest, type TxRequest, requestText, type TxView } from '../../../ledger/index.js';
 import { CreateTxDto, type ProveBlobs, requestIdOf, toBlobs, toFees, toTxRequest } from '../../../requests/index.js';
 import type { CommandInput } from '../../application/submit-command.js';
-import type { CommandKind } from '../../domain/tx-command.js';
+import type { CommandKind, HoldCommandKind } from '../../domain/tx-command.js';
 import type { CancelTxDto, ReplaceTxDto, SpeedUpTxDto } from './commands.dto.js';
+import type { HoldCommandDto } from './hold-commands.dto.js';
 
 export function toCancel({ txId }: TxView, body: CancelTxDto, key: string | undefined, sender: Caller): CommandInput {
   const requestId = optionalId(body.requestId, key);
   return { txId, sender, kind: 'cancel', requestId, requestHash: hashOf('cancel', txId), fees: null, request: null };
+}
+
+/** @param said the hash of a consume, or the seconds of an extend */
+export function toHoldCommand<Said extends { readonly txHash?: Hash; readonly ttl?: number }>(
+  kind: HoldCommandKind,
+  { txId }: TxView,
+  body: HoldCommandDto,
+  said: Said,
+  key: string | undefined,
+  sender: Caller,
+): CommandInput & Said {
+  const requestId = optionalId(body.requestId, key);
+  const requestHash = hashRequest(canonicalJson({ kind, txId, ...said }));
+  return { txId, sender, kind, requestId, requestHash, fees: null, request: null, ...said };
 }
 
 /** @throws InvalidInput `invalid_fees` for fees that its kind of transaction does not have */
@@ -70,7 +85,7 @@ function kindOf({ blobs, authorizationList }: TxView['payload']): Parameters<typ
   return { ...(blobs.length > 0 && { blobs: [] }), ...(authorizationList.length > 0 && { authorizationList: [] }) };
 }
 
-/** Cancel and speed-up need no key: a repeated cancel changes nothing, and each speed-up without one is another. */
+/** Most need no key: a repeated cancel changes nothing, nor does what is said of a hold again, and each speed-up without one is another. */
 function optionalId(inBody: string | null | undefined, inHeader: string | undefined): string | null {
   return inBody == null && inHeader === undefined ? null : requestIdOf(inBody, inHeader);
 }

@@ -62,7 +62,7 @@ export class NonceDto {
     enumName: 'NonceUse',
     example: 'payload',
     description:
-      'Of a transaction (`fill`: a no-op of Lockstep), or `authorization`: signed for a transaction of another signer. `foreign`: a transaction that Lockstep did not send used ' +
+      'Of a transaction (`fill`: a no-op of Lockstep; `hold`: an outside sender has it), or `authorization`: signed for a transaction of another signer. `foreign`: a transaction that Lockstep did not send used ' +
       'it. Nobody has it: `gap`, nonces above it wait for it, or `free`',
   })
   use!: SlotUse;

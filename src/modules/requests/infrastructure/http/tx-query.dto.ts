@@ -54,7 +54,7 @@ export class ListQueryDto extends PageQueryDto {
     enum: TX_KINDS,
     enumName: 'TxKind',
     default: 'payload',
-    description: '`fill` lists the no-ops that Lockstep sent to fill nonce gaps',
+    description: '`fill` lists the no-ops that Lockstep sent to fill nonce gaps, `hold` the nonces of outside senders',
   })
   @IsOptional()
   @IsIn(TX_KINDS)

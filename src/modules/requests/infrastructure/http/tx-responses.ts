@@ -88,7 +88,8 @@ export class TxDto {
     enum: TX_KINDS,
     enumName: 'TxKind',
     example: 'payload',
-    description: '`fill`: a no-op that Lockstep sent to fill a nonce gap',
+    description:
+      '`fill`: a no-op that Lockstep sent to fill a nonce gap. `hold`: a nonce of an outside sender, whose payload Lockstep does not know',
   })
   kind!: TxView['kind'];
   @ApiProperty({ example: 31337 }) chainId!: number;

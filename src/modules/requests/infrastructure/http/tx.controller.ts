@@ -94,7 +94,7 @@ export class TxController {
     summary: 'List transactions, newest first',
     description:
       'A page has fewer than `limit` items if they would be longer than about 1 MB; `nextCursor` leads to the rest. The no-ops that Lockstep sends to ' +
-      'fill nonce gaps are listed only with `kind=fill`.',
+      'fill nonce gaps are listed only with `kind=fill`, and the nonces of outside senders with `kind=hold`.',
   })
   @ApiResponse({ status: 200, type: TxPageDto })
   async list(@Query() query: ListQueryDto, @Req() request: FastifyRequest): Promise<Page<TxView>> {

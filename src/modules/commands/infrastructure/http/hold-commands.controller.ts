@@ -1,0 +1,146 @@
+import { Body, Controller, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Conflict } from '../../../../kernel/errors.js';
+import { parseHash } from '../../../../kernel/hex.js';
+import type { SlotRef } from '../../../signers/index.js';
+import { nonceOfPath, signerOfPath } from '../../../../platform/http/path-params.js';
+import { callerOf, MayLast, Scope, waitsForState } from '../../../../platform/http/scope.js';
+import { TxQueries, type TxView } from '../../../ledger/index.js';
+import { ApiIdempotencyKey, findTx, foundTx, WaitQueryDto } from '../../../requests/index.js';
+import { ConsumeHold } from '../../application/consume-hold.js';
+import { SubmitCommand } from '../../application/submit-command.js';
+import { AnswerCommand } from './answer-command.js';
+import { CommandAnswerDto } from './commands.dto.js';
+import {
+  CONSUME_EXAMPLES,
+  ConsumeNonceDto,
+  EXTEND_EXAMPLES,
+  ExtendNonceDto,
+  HoldCommandDto,
+  RELEASE_EXAMPLES,
+} from './hold-commands.dto.js';
+import { toHoldCommand } from './to-command.js';
+
+const ACCEPTED = 'Stored: the owner of the signer carries it out within about a second';
+const DONE = 'Done, or stored before';
+const AGAIN = 'A repetition does no harm; what contradicts the present state is a conflict (409) that names it.';
+
+type HoldPath = readonly [chainId: string, address: string, nonce: string];
+
+@ApiTags('nonces')
+@Controller('api/v1/signers/:chainId/:address/nonces/:nonce')
+export class HoldCommandsController {
+  constructor(
+    private readonly submit: SubmitCommand,
+    private readonly consumeHold: ConsumeHold,
+    private readonly queries: TxQueries,
+    private readonly answers: AnswerCommand,
+  ) {}
+
+  @Post('consume')
+  @Scope('nonces')
+  @MayLast(waitsForState)
+  @ApiOperation({
+    operationId: 'consumeNonce',
+    summary: 'Say which transaction was sent with a reserved nonce',
+    description:
+      'From now on the hold has no end by time, and only the chain ends it. No endpoint has to know the hash. What is mined with the nonce decides, also when it is another ' +
+      `transaction of the sender. ${AGAIN}`,
+  })
+  @ApiIdempotencyKey()
+  @ApiBody({ type: ConsumeNonceDto, examples: CONSUME_EXAMPLES })
+  @ApiResponse({ status: 202, type: CommandAnswerDto, description: ACCEPTED })
+  @ApiResponse({ status: 200, type: CommandAnswerDto, description: DONE })
+  async consume(
+    @Param('chainId') chainId: string,
+    @Param('address') address: string,
+    @Param('nonce') nonce: string,
+    @Body() body: ConsumeNonceDto,
+    @Headers('idempotency-key') key: string | undefined,
+    @Query() query: WaitQueryDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CommandAnswerDto> {
+    const { caller, slot, hold } = await this.find([chainId, address, nonce], body, request);
+    const command = toHoldCommand('consume', hold, body, { txHash: parseHash(body.txHash) }, key, caller);
+    return this.answers.execute(() => this.consumeHold.execute(slot, command), caller, query, reply);
+  }
+
+  @Post('release')
+  @Scope('nonces')
+  @MayLast(waitsForState)
+  @ApiOperation({
+    operationId: 'releaseNonce',
+    summary: 'Give a reserved nonce back',
+    description:
+      'The caller vouches that nothing was sent with it, and that nothing will be. It is refused when something was seen or named. ' +
+      AGAIN,
+  })
+  @ApiIdempotencyKey()
+  @ApiBody({ type: HoldCommandDto, examples: RELEASE_EXAMPLES })
+  @ApiResponse({ status: 202, type: CommandAnswerDto, description: ACCEPTED })
+  @ApiResponse({ status: 200, type: CommandAnswerDto, description: DONE })
+  async release(
+    @Param('chainId') chainId: string,
+    @Param('address') address: string,
+    @Param('nonce') nonce: string,
+    @Body() body: HoldCommandDto,
+    @Headers('idempotency-key') key: string | undefined,
+    @Query() query: WaitQueryDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CommandAnswerDto> {
+    const { caller, hold } = await this.find([chainId, address, nonce], body, request);
+    const command = toHoldCommand('release', hold, body, {}, key, caller);
+    return this.answers.execute(() => this.submit.execute(command), caller, query, reply);
+  }
+
+  @Post('extend')
+  @Scope('nonces')
+  @MayLast(waitsForState)
+  @ApiOperation({
+    operationId: 'extendNonce',
+    summary: 'Keep a reserved nonce longer',
+    description: `Never ends it earlier than it would end without this. ${AGAIN}`,
+  })
+  @ApiIdempotencyKey()
+  @ApiBody({ type: ExtendNonceDto, examples: EXTEND_EXAMPLES })
+  @ApiResponse({ status: 202, type: CommandAnswerDto, description: ACCEPTED })
+  @ApiResponse({ status: 200, type: CommandAnswerDto, description: DONE })
+  async extend(
+    @Param('chainId') chainId: string,
+    @Param('address') address: string,
+    @Param('nonce') nonce: string,
+    @Body() body: ExtendNonceDto,
+    @Headers('idempotency-key') key: string | undefined,
+    @Query() query: WaitQueryDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CommandAnswerDto> {
+    const { caller, hold } = await this.find([chainId, address, nonce], body, request);
+    const command = toHoldCommand('extend', hold, body, { ttl: body.ttl }, key, caller);
+    return this.answers.execute(() => this.submit.execute(command), caller, query, reply);
+  }
+
+  private async find([chainId, address, text]: HoldPath, { holdId }: HoldCommandDto, request: FastifyRequest) {
+    const caller = callerOf(request);
+    const signer = signerOfPath(chainId, address, caller);
+    const nonce = nonceOfPath(text);
+    const found = await findTx(holdId, (id) => this.queries.find(id, caller));
+    const hold = foundTx(found.chainId === signer.chainId && found.signer === signer.address ? found : null);
+    assertNonce(hold, nonce);
+    return { caller, slot: { signer, nonce } satisfies SlotRef, hold };
+  }
+}
+
+/** A hold never has another nonce than its first. */
+function assertNonce({ txId, nonce, state }: TxView, asked: bigint): void {
+  if (nonce !== null && BigInt(nonce) === asked) return;
+  throw new Conflict(
+    'other_nonce',
+    nonce === null ? 'the hold has no nonce' : `the hold has the nonce ${nonce}`,
+    'use the nonce of the hold; repeat the request that reserved it to read it',
+    { txId, nonce, state },
+  );
+}

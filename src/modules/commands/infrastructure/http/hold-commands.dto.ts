@@ -1,0 +1,43 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsUUID } from 'class-validator';
+import { IsHash } from '../../../../platform/http/validators.js';
+import { IsTtl } from '../../../requests/index.js';
+import { CancelTxDto } from './commands.dto.js';
+
+const HOLD_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
+const HASH = `0x${'ab'.repeat(32)}`;
+
+export class HoldCommandDto extends CancelTxDto {
+  @ApiProperty({
+    example: HOLD_ID,
+    description:
+      'Of the answer that gave the nonce: so what comes late is not taken for a word about the next hold of the nonce',
+  })
+  @IsUUID()
+  holdId!: string;
+}
+
+export class ConsumeNonceDto extends HoldCommandDto {
+  @ApiProperty({ example: HASH, description: 'What was sent with the nonce, or is being sent now' })
+  @IsHash()
+  txHash!: string;
+}
+
+export class ExtendNonceDto extends HoldCommandDto {
+  @ApiProperty({ example: 600, description: 'Seconds that the hold lasts at least, from now on' })
+  @IsTtl()
+  ttl!: number;
+}
+
+/** Example bodies in Swagger. */
+export const CONSUME_EXAMPLES = {
+  sent: { summary: 'It was sent', value: { holdId: HOLD_ID, txHash: HASH } },
+};
+
+export const RELEASE_EXAMPLES = {
+  unused: { summary: 'Nothing was sent with it, and nothing will be', value: { holdId: HOLD_ID } },
+};
+
+export const EXTEND_EXAMPLES = {
+  longer: { summary: 'Ten minutes more', value: { holdId: HOLD_ID, ttl: 600 } },
+};

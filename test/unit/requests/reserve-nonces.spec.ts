@@ -1,0 +1,88 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
+import { ManagedTxRepository } from '../../../src/modules/ledger/index.js';
+import type { TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
+import { CreateTx } from '../../../src/modules/requests/application/create-tx.js';
+import { CreationLimits } from '../../../src/modules/requests/application/creation-limits.js';
+import { ReserveNonces } from '../../../src/modules/requests/application/reserve-nonces.js';
+import { StoredRequests } from '../../../src/modules/requests/application/stored-requests.js';
+import { WaitForState } from '../../../src/modules/requests/application/wait-for-state.js';
+import { TooMany } from '../../../src/kernel/errors.js';
+import { aCreatedTx, aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+
+const INPUT = { signer: aSigner(), sender: ANYONE, requestId: 'r', count: 3, ttl: 60, metadata: { a: 1 } };
+const STAYING = new AbortController().signal;
+
+let calls: unknown[][];
+let refused: string | null;
+let created: Partial<ReturnType<typeof aCreatedTx>>;
+let waiting: () => Promise<void>;
+let reserve: ReserveNonces;
+
+beforeEach(() => {
+  [calls, refused, created, waiting] = [[], null, {}, async () => undefined];
+  const idOf = (request: Pick<TxRequest, 'requestId'>) => `id of ${request.requestId}`;
+  reserve = new ReserveNonces(
+    fakeOf(CreateTx, {
+      prepare: async (request) => ({ txId: idOf(request), request: { ...request, requestHash: aHash(1) }, bytes: 1 }),
+      store: async ({ txId, request }, together) => {
+        calls.push(['store', request.requestId, together === null ? 'alone' : 'together', request.hold]);
+        if (refused === request.requestId) throw new Error(`${refused} is refused`);
+        await Promise.resolve();
+        calls.push(['stored', request.requestId]);
+        return aCreatedTx({ txId, ...created });
+      },
+    }),
+    fakeOf(CreationLimits, { admit: async ({ signer }) => void calls.push(['admit', signer]) }),
+    fakeOf(StoredRequests, { lookUp: () => async () => false }),
+    fakeOf(WaitForState, { execute: (txId, state, ms) => (calls.push(['wait', txId, state, ms]), waiting()) }),
+    fakeOf(ManagedTxRepository, {
+      requested: async (ids) => (
+        calls.push(['read', ...ids]),
+        ids.map((id) => ({ tx: aManagedTx({ txId: id }).build(), request: aRequest() }))
+      ),
+    }),
+  );
+});
+
+const named = (name: string) => calls.filter(([first]) => first === name);
+
+describe('a reservation of several nonces', () => {
+  it('is counted for each, and stored with the first of them before the others, which are stored together', async () => {
+    const { holds, isNew } = await reserve.execute(INPUT, STAYING);
+    expect([holds.map(({ tx }) => tx.id), isNew]).toEqual([['id of r', 'id of r#1', 'id of r#2'], true]);
+    expect(named('admit')).toHaveLength(3);
+    expect(named('read')).toEqual([['read', 'id of r', 'id of r#1', 'id of r#2']]);
+    const hold = (index: number) => ({ ttl: 60, count: 3, index });
+    expect(calls.filter(([name]) => name === 'store' || name === 'stored')).toEqual([
+      ['store', 'r', 'alone', hold(0)],
+      ['stored', 'r'],
+      ['store', 'r#1', 'together', hold(1)],
+      ['store', 'r#2', 'together', hold(2)],
+      ['stored', 'r#1'],
+      ['stored', 'r#2'],
+    ]);
+  });
+
+  it('stores nothing else when the first is refused', async () => {
+    refused = 'r';
+    await expect(reserve.execute(INPUT, STAYING)).rejects.toThrow('r is refused');
+    expect(named('store')).toHaveLength(1);
+  });
+
+  it('waits for the nonces of those that have none yet, and of no paused signer', async () => {
+    await reserve.execute(INPUT, STAYING);
+    expect(named('wait')).toHaveLength(3);
+    for (const one of [{ nonce: 0n }, { isPaused: true }]) {
+      [calls, created] = [[], one];
+      await reserve.execute(INPUT, STAYING);
+      expect(named('wait')).toEqual([]);
+    }
+  });
+
+  it('is answered as it is when too many wait already, for it is stored', async () => {
+    waiting = () => Promise.reject(new TooMany('too_many_waiters', 'many', 'later'));
+    expect((await reserve.execute(INPUT, STAYING)).holds).toHaveLength(3);
+  });
+});
