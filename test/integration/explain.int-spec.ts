@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ANYONE } from '../../src/kernel/caller.js';
 import { ExplainTx, type ExplainedTx } from '../../src/modules/ops/application/explain-tx.js';
+import { NO_PAYLOAD } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
@@ -46,6 +47,20 @@ describe('why a transaction waits', () => {
     expect(facts.signer.leaseOwner).not.toBeNull();
     expect(explanation.summary).toContain('1 of at most 1 transactions of its signer are in flight already');
     expect((await explained(older, narrow)).facts.queue).toEqual({ position: 3, ahead: 2 });
+  });
+
+  it('behind the nonce of an outside sender: which one, and who has it; and what it blocks', async () => {
+    const [hold, behind] = [
+      await lab.create(1, { hold: { ttl: 600, count: 1, index: 0 }, payload: NO_PAYLOAD }),
+      await lab.create(2),
+    ];
+    await lab.node.step();
+    const waiting = await explained(behind);
+    expect(waiting.facts.blockedBy).toEqual({ txId: hold, nonce: 0, state: 'ALLOCATED', heldBy: 'default' });
+    expect(waiting.explanation.summary).toContain('nonce 0, which an outside sender of the account default has');
+    const { explanation } = await explained(hold);
+    expect(explanation.summary).toMatch(/^The hold keeps nonce 0 .* 1 transaction waits behind it\.$/);
+    expect(explanation.next.what).toContain('two looks at the chain');
   });
 
   it('behind a lower nonce that a node refuses: which one, and what the node says of it', async () => {

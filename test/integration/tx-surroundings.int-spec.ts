@@ -31,7 +31,7 @@ it('PgTxSurroundings says what is in flight, who acts, and which nonce blocks', 
   expect(found).toMatchObject({
     inFlight: 2,
     inFlightAhead: 1,
-    blockedBy: { txId: first, nonce: 0n, state: 'IN_MEMPOOL' },
+    blockedBy: { txId: first, nonce: 0n, state: 'IN_MEMPOOL', heldBy: null },
     waitingAhead: { count: 0 },
     paused: null,
   });

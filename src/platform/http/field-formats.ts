@@ -10,7 +10,7 @@ const DIGITS = { pattern: '^[0-9]+$' };
 
 /** What is in the text fields of answers: a name means the same everywhere. */
 const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
-  [/^(txId|commandId|accountId|id|replaces|replacedBy|replacement|callback)$/, UUID],
+  [/^(txId|holdId|commandId|accountId|id|replaces|replacedBy|replacement|callback)$/, UUID],
   [/(At|Since|Until)$|^(since|time|at|asOf)$/, TIME],
   [/^(address|signer|to|contractAddress|signers)$/, ADDRESS],
   [/^(txHash|blockHash|hash|r|s|storageKeys|blobs)$/, WORD],
@@ -26,7 +26,7 @@ const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
     /^(requestId|description|reason|refusal|lastError|error|failureReason|body|answerBody|summary|what|operator|feesRefusal)$/,
     {},
   ],
-  [/^(nodeId|leaseOwner|by|changedBy|actor|object|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
+  [/^(nodeId|leaseOwner|by|heldBy|changedBy|actor|object|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
   [/^(type|title|code|detail|advice|instance|path|message|name|prefix|key)$/, {}],
 ];
 

@@ -129,6 +129,14 @@ export const MANAGED_TXS = faults(READS, [
     caughtBy: INTAKE,
   },
   {
+    id: 'intake-holds-without-end',
+    in: 'tx_insert_pending',
+    text: `coalesce(expires_at, clock_timestamp() + ttl * interval '1 s')`,
+    becomes: 'expires_at',
+    why: 'a nonce of an outside sender that died is never given back',
+    caughtBy: int('reserve-nonces'),
+  },
+  {
     id: 'intake-without-event',
     in: 'tx_insert_pending',
     text: 'FROM inserted n JOIN input i ON i.tx_id = n.tx_id)',

@@ -3,7 +3,7 @@ import { contractOf } from '../../../src/modules/ledger/application/views/contra
 import { contractAddress } from '../../../src/platform/crypto/contract-address.js';
 import { anAddress, aSigner } from '../../support/builders.js';
 
-const CREATION = { signer: aSigner(), to: null, nonce: 7n, state: 'IN_MEMPOOL' } as const;
+const CREATION = { signer: aSigner(), to: null, nonce: 7n, state: 'IN_MEMPOOL', isHold: false } as const;
 
 describe('the contract of a tx', () => {
   it('has its address as soon as the nonce is known', () => {
@@ -13,6 +13,10 @@ describe('the contract of a tx', () => {
 
   it('does not exist when the tx has a receiver', () => {
     expect(contractOf({ ...CREATION, to: anAddress(2) })).toBeNull();
+  });
+
+  it('does not exist for a hold, whose payload nobody knows', () => {
+    expect(contractOf({ ...CREATION, isHold: true })).toBeNull();
   });
 
   it.each(['FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'] as const)('does not exist when the tx is %s', (state) => {

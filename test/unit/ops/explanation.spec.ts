@@ -63,7 +63,7 @@ const FREE: TxFacts['price'] = {
   congestedTip: 0n,
   aboveMarket: true,
 };
-const behind = { txId: 'other', nonce: 3, state: 'IN_MEMPOOL' } as const;
+const behind = { txId: 'other', nonce: 3, state: 'IN_MEMPOOL', heldBy: null } as const;
 
 describe('every state with every sub state', () => {
   const pairs = TX_STATES.flatMap((state) =>
@@ -353,6 +353,59 @@ describe('what is said besides', () => {
       facts({ state: 'CONFIRMED', balance: missing(5n), signer: { ...facts().signer, paused: PAUSE } }),
     );
     expect([summary, operator]).toEqual(['The transaction was mined with success, and its block is deep enough.', []]);
+  });
+});
+
+describe('a hold', () => {
+  const hold = (overrides: Partial<TxFacts>) => explain(facts({ kind: 'hold', state: 'ALLOCATED', ...overrides }));
+
+  it('is told apart from what Lockstep sends, with what waits behind it and what ends it', () => {
+    const signer = { ...facts().signer, inFlight: 3 };
+    const { summary, next, operator } = hold({ signer, expiresAt: NEXT_TRY });
+    expect(summary).toBe(
+      'The hold keeps nonce 7 for its outside sender, and nothing that was sent with it was seen; 2 transactions wait behind it.',
+    );
+    expect(next).toEqual({ what: expect.stringContaining(`after ${NEXT_TRY} it is given back`), at: null });
+    expect(operator).toEqual([expect.stringContaining('/nonces/7/consume')]);
+    expect(hold({}).next.what).toContain('it has no end by time');
+    expect(hold({}).summary).not.toContain('behind it');
+    expect(hold({ queue: { position: 2, ahead: 1 }, signer }).summary).toContain('1 transaction waits behind it');
+  });
+
+  it.each<[TxState, TxSubState | null, string]>([
+    ['PENDING', null, 'The hold waits for a nonce: it is the next of its signer.'],
+    [
+      'IN_MEMPOOL',
+      'NONCE_SYNC',
+      'The hold keeps nonce 7, with which its outside sender has sent a transaction, or says so.',
+    ],
+    [
+      'IN_MEMPOOL',
+      'REORG_DETECTED',
+      'The hold keeps nonce 7, with which its outside sender has sent a transaction, or says so.',
+    ],
+    ['MINED', null, 'The hold was mined, and waits until its block is final.'],
+    ['CONFIRMED', null, 'The hold was consumed: nonce 7 is used in a final block.'],
+    ['FAILED', null, 'The hold was consumed: nonce 7 is used in a final block, by a transaction that reverted.'],
+    ['CANCELLED', null, 'The hold ended: given back.'],
+    ['DROPPED', null, 'The hold ended: given back.'],
+  ])('that is %s (%s) says so', (state, subState, said) => {
+    const { summary, next } = hold({
+      state,
+      subState,
+      failureReason: 'given back',
+      queue: isFinal(state) ? null : facts().queue,
+    });
+    expect(summary).toBe(said);
+    expect(next.what).not.toContain('sends the same bytes');
+    expect(hold({ state, failureReason: null }).summary).not.toContain('null');
+  });
+
+  it('with a lower nonce is what another one waits for, by the account that has it', () => {
+    const held = { ...behind, txId: null, heldBy: 'relayer' };
+    expect(summaryOf({ blockedBy: held })).toContain(
+      'the lower nonce 3, which an outside sender of the account relayer has, must be used or given back first',
+    );
   });
 });
 

@@ -151,14 +151,14 @@ export class PgTxIntake extends TxIntake {
   }
 }
 
-function toAccepted(row: LookUpRow, { signer, payload: { to } }: TxRequest): AcceptedTx {
+function toAccepted(row: LookUpRow, { signer, payload: { to }, hold }: TxRequest): AcceptedTx {
   const { state } = row;
   const nonce = row.nonce === null ? null : BigInt(row.nonce);
   return {
     txId: row.tx_id,
     state,
     nonce,
-    contractAddress: contractOf({ signer, to, nonce, state }),
+    contractAddress: contractOf({ signer, to, nonce, state, isHold: hold !== undefined }),
     txHash: row.tx_hash === null ? null : parseHash(row.tx_hash),
     requestHash: parseHash(row.request_hash),
   };

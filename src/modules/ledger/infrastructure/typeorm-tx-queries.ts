@@ -230,13 +230,14 @@ function toAuthorizationView({ authority, ...rest }: StoredAuthorization): Autho
   return authority === undefined ? rest : { ...rest, signer: authority };
 }
 
-function predictedContract({ chainId, signer, to, nonce, state }: ManagedTxEntity): string | null {
+function predictedContract({ kind, chainId, signer, to, nonce, state }: ManagedTxEntity): string | null {
   const known = nonce === null ? null : BigInt(nonce);
   return contractOf({
     signer: parseSigner(chainId, signer),
     to: to === null ? null : parseAddress(to),
     nonce: known,
     state,
+    isHold: kind === 'hold',
   });
 }
 

@@ -19,7 +19,13 @@ export interface Surroundings {
   readonly inFlight: number;
   readonly inFlightAhead: number;
   /** The id is null when the tx belongs to another account. */
-  readonly blockedBy: { readonly txId: string | null; readonly nonce: bigint; readonly state: TxState } | null;
+  readonly blockedBy: {
+    readonly txId: string | null;
+    readonly nonce: bigint;
+    readonly state: TxState;
+    /** The account that has it, when it is a nonce of an outside sender. */
+    readonly heldBy: string | null;
+  } | null;
   /** What the txs in flight may take from the balance. */
   readonly committed: bigint;
   readonly leaseOwner: string | null;

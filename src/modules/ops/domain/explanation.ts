@@ -1,4 +1,5 @@
 import type { TxState, TxSubState } from '../../ledger/index.js';
+import { holdInWords } from './hold-in-words.js';
 import { howToResume, pausedInWords } from './pause-view.js';
 import { closing, racing, refused, type Words } from './races-in-words.js';
 import { noticesOf, whyInPool, whyWaiting } from './surroundings-in-words.js';
@@ -22,7 +23,7 @@ const FINAL = { next: 'nothing: this state is final', isUntimed: true } as const
 const BY_STATE: Readonly<Record<TxState, Say>> = {
   PENDING: (facts) => ({
     why: `waits for a nonce: ${whyWaiting(facts)}`,
-    next: 'it gets a nonce, and is signed and sent',
+    next: facts.kind === 'hold' ? 'it gets a nonce' : 'it gets a nonce, and is signed and sent',
   }),
   ALLOCATED: ({ nonce }) => ({
     why: `has nonce ${nonce}, and no RPC endpoint has accepted it yet`,
@@ -147,7 +148,7 @@ const FINAL_STATES: ReadonlySet<TxState> = new Set(['CONFIRMED', 'FAILED', 'CANC
 /** Says it in plain words. */
 export function explain(facts: TxFacts): Explanation {
   const isFinal = FINAL_STATES.has(facts.state);
-  const say = facts.subState === null || isFinal ? BY_STATE[facts.state] : BY_SUB_STATE[facts.subState];
+  const say = wordsOf(facts, isFinal);
   const { why, next, operator = [], isUntimed = false } = say(facts);
   const notices = isFinal ? { summary: [], operator: [] } : noticesOf(facts);
   const subject = { fill: 'The fill', hold: 'The hold', payload: 'The transaction' }[facts.kind];
@@ -156,6 +157,11 @@ export function explain(facts: TxFacts): Explanation {
     next: { what: next, at: isUntimed ? null : facts.nextTryAt },
     operator: [...operator, ...notices.operator],
   };
+}
+
+function wordsOf({ kind, state, subState }: TxFacts, isFinal: boolean): Say {
+  if (kind === 'hold' && state !== 'PENDING' && state !== 'MINED') return holdInWords;
+  return subState === null || isFinal ? BY_STATE[state] : BY_SUB_STATE[subState];
 }
 
 function mined({ mined: block }: TxFacts): Words {

@@ -18,6 +18,8 @@ export function whyWaiting({ awaits, queue, signer }: TxFacts): string {
 
 /** Why a tx that was sent is in no block yet. */
 export function whyInPool({ blockedBy, price, balance }: TxFacts): string {
+  if (blockedBy && blockedBy.heldBy !== null)
+    return `the lower nonce ${blockedBy.nonce}, which an outside sender of the account ${blockedBy.heldBy} has, must be used or given back first`;
   if (blockedBy) {
     const which = blockedBy.txId === null ? 'a transaction of another account' : `transaction ${blockedBy.txId}`;
     return `${which} with the lower nonce ${blockedBy.nonce} must be mined first`;
@@ -73,8 +75,9 @@ function behindInWords({ cause, chainNonce, usedBelow }: NonNullable<TxFacts['si
     : `the chain is behind our books: all nonces below ${usedBelow} were used in final blocks${nonce}`;
 }
 
-function expiryOf({ state, subState, expiresAt }: TxFacts): string[] {
+function expiryOf({ kind, state, subState, expiresAt }: TxFacts): string[] {
   if (expiresAt === null || state === 'MINED') return [];
+  if (kind === 'hold' && state !== 'PENDING') return [];
   if (state === 'PENDING') return [`If it has no nonce at ${expiresAt}, it ends DROPPED.`];
   if (subState === 'CANCELLING' || subState === 'REFUSED' || subState === 'REPLACING') return [];
   return [`If it is not mined at ${expiresAt}, a no-op with its nonce competes with it.`];

@@ -41,7 +41,13 @@ export interface TxFacts {
   /** `position` is null where more txs are ahead than are counted. */
   readonly queue: { readonly position: number | null; readonly ahead: number } | null;
   /** The lowest nonce of its signer that is not mined, if that is in front of it. */
-  readonly blockedBy: { readonly txId: string | null; readonly nonce: number | string; readonly state: TxState } | null;
+  readonly blockedBy: {
+    readonly txId: string | null;
+    readonly nonce: number | string;
+    readonly state: TxState;
+    /** The account that has it, when it is a nonce of an outside sender. */
+    readonly heldBy: string | null;
+  } | null;
   readonly price: {
     /** The highest price of the attempts that may be out. */
     readonly highestAttempt: Price | null;

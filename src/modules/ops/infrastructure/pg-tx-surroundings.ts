@@ -15,7 +15,7 @@ const AROUND = {
   name: 'ops_tx_around',
   text: `
     SELECT t.replaced_by, coalesce(since.at, t.created_at) AS since, q.count AS waiting, q.value, q.gas, q.blobs, f.count AS in_flight, f.ahead,
-           c.kind AS command, c.created_at AS command_since, c.tries AS command_tries, c.due_at AS command_due, b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
+           c.kind AS command, c.created_at AS command_since, c.tries AS command_tries, c.due_at AS command_due, b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state, b.held_by AS blocker_held_by,
            (SELECT l.owner_node FROM signer_lease l WHERE l.chain_id = t.chain_id AND l.signer = t.signer AND l.expires_at > clock_timestamp()) AS owner,
            ${pauseOf('t.chain_id', 't.signer', 't.account_id')} AS paused,
            n.behind, n.behind_since
@@ -48,7 +48,9 @@ const AROUND = {
             AND m.sub_state IS DISTINCT FROM 'REPLACING'
           ORDER BY m.nonce LIMIT $2) m) f
       LEFT JOIN LATERAL (
-        SELECT CASE WHEN m.account_id = t.account_id THEN m.tx_id END AS tx_id, m.nonce, m.state FROM managed_tx m
+        SELECT CASE WHEN m.account_id = t.account_id THEN m.tx_id END AS tx_id, m.nonce, m.state,
+               CASE WHEN m.kind = 'hold' THEN (SELECT o.name FROM account o WHERE o.account_id = m.account_id) END AS held_by
+          FROM managed_tx m
          WHERE m.chain_id = t.chain_id AND m.signer = t.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')
            AND m.sub_state IS DISTINCT FROM 'REPLACING' AND (t.nonce IS NULL OR m.nonce < t.nonce) AND t.state IN ('PENDING', 'ALLOCATED', 'IN_MEMPOOL')
          ORDER BY m.nonce LIMIT 1) b ON true
@@ -67,6 +69,7 @@ interface AroundRow extends BehindRow {
   blocker: string | null;
   blocker_nonce: string | null;
   blocker_state: TxState | null;
+  blocker_held_by: string | null;
   command: CommandKind | null;
   command_since: Date | null;
   command_tries: number | null;
@@ -101,7 +104,10 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
     waitingAhead: { count: row.waiting, value: BigInt(row.value), gas: BigInt(row.gas), blobs: BigInt(row.blobs) },
     inFlight: row.in_flight,
     inFlightAhead: row.ahead,
-    blockedBy: nonce !== null && state !== null ? { txId: blocker, nonce: BigInt(nonce), state } : null,
+    blockedBy:
+      nonce !== null && state !== null
+        ? { txId: blocker, nonce: BigInt(nonce), state, heldBy: row.blocker_held_by }
+        : null,
     committed,
     leaseOwner: row.owner,
     paused: row.paused && toPause(row.paused),

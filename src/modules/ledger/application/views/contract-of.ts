@@ -9,12 +9,15 @@ interface Creation {
   readonly to: Address | null;
   readonly nonce: Nonce | null;
   readonly state: TxState;
+  /** Nobody knows what its outside sender signs. */
+  readonly isHold: boolean;
 }
 
 /** Txs in these states create nothing. */
 const WITHOUT_CONTRACT: ReadonlySet<TxState> = new Set<TxState>(['FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
 
 /** The address of the contract that a tx creates; null when it creates none, or has no nonce yet. */
-export function contractOf({ signer, to, nonce, state }: Creation): Address | null {
-  return to !== null || nonce === null || WITHOUT_CONTRACT.has(state) ? null : contractAddress(signer.address, nonce);
+export function contractOf({ signer, to, nonce, state, isHold }: Creation): Address | null {
+  const createsNone = isHold || to !== null || WITHOUT_CONTRACT.has(state);
+  return createsNone || nonce === null ? null : contractAddress(signer.address, nonce);
 }

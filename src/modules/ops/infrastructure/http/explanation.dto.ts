@@ -32,6 +32,14 @@ class BlockedByDto {
   txId!: string | null;
   @ApiJsonInteger({ example: 7 }) nonce!: number | string;
   @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'IN_MEMPOOL' }) state!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description:
+      'The name of the account that reserved the nonce for a system that signs itself; null for a transaction',
+  })
+  heldBy!: string | null;
 }
 
 class WeiPerGasDto {

@@ -64,7 +64,6 @@ export class ReserveNoncesDto {
 
 class HoldDto {
   @ApiProperty({
-    format: 'uuid',
     example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
     description:
       'Names it in `consume`, `release` and `extend`. It is the id of a transaction of kind `hold`, which GET /api/v1/tx/{txId} shows',
