@@ -70,6 +70,13 @@ describe('the text of a request', () => {
     expect(requestText(aRequest(change))).not.toBe(requestText(REQUEST));
   });
 
+  it('of a hold is another one for each part of it, and than that of a transaction', () => {
+    const hold = { ttl: 60, count: 2, index: 0 };
+    const all = [hold, { ...hold, ttl: null }, { ...hold, count: 3 }, { ...hold, index: 1 }];
+    const texts = [requestText(REQUEST), ...all.map((one) => requestText(aRequest({ hold: one })))];
+    expect(new Set(texts).size).toBe(5);
+  });
+
   it.each<[string, object]>([
     ['chain', { chainId: 0n }],
     ['code', { address: anAddress(4) }],
