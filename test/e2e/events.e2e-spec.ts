@@ -3,6 +3,7 @@ import { JsonRpcProvider } from 'ethers';
 import type { EventDocument } from '../../src/modules/events/index.js';
 import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
+import { devWallet } from '../support/dev-wallets.js';
 import { EventBodyRules } from '../support/event-body-rules.js';
 import { RpcFront } from '../support/rpc-front.js';
 import { Service } from '../support/service.js';
@@ -15,6 +16,10 @@ interface Body {
   readonly id: string;
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
+}
+interface Held {
+  readonly holdId: string;
+  readonly nonce: number;
 }
 interface EventPage {
   readonly items: readonly Body[];
@@ -237,6 +242,36 @@ describe('the documented bodies', () => {
     await mineUntil('the chain is behind', () => has('signer.chain_behind'));
     await provider.send('anvil_setNonce', [DEV_ACCOUNTS[3], used]);
     await mineUntil('the chain has caught up', () => has('signer.chain_caught_up'));
+  });
+
+  it('tell what becomes of the nonces of outside senders, also in a reorg', async () => {
+    const signer = `/api/v1/signers/31337/${DEV_ACCOUNTS[8]}`;
+    const reserve = async (body: object): Promise<Held[]> =>
+      (await other.post<{ holds: Held[] }>(`${signer}/nonces`, body)).body.holds;
+    const [used, released] = (await reserve({ requestId: 'held', count: 2 })) as [Held, Held];
+    const fees = { type: 2, gasLimit: 21_000, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n };
+    const raw = await devWallet(8).signTransaction({ to: TO, value: 1, nonce: used.nonce, chainId: 31337, ...fees });
+    await provider.broadcastTransaction(raw);
+    await reached(used.holdId, 'IN_MEMPOOL');
+    await mine();
+    await reached(used.holdId, 'MINED');
+    await provider.send('anvil_reorg', [1, []]);
+    await mineUntil('the reorg is told', () => has('hold.reorged'));
+    // Lockstep sends it no second time. The pool may have it again.
+    await provider.broadcastTransaction(raw).catch(() => null);
+    await mineUntil('it is consumed', () => has('hold.consumed'));
+    await other.post(`${signer}/nonces/${released.nonce}/release`, { holdId: released.holdId });
+    await until('it is released', async () => has('hold.released'));
+    await other.post(`${signer}/pause`, {});
+    const [late] = (await reserve({ requestId: 'late', ttl: 10 })) as [Held];
+    await until('its time is over', async () => has('hold.dropped'));
+    expect([used, released, late].map(({ holdId }) => of(holdId))).toEqual([
+      ['hold.reserved', 'hold.used', 'hold.reorged', 'hold.consumed'],
+      ['hold.reserved', 'hold.released'],
+      ['hold.dropped'],
+    ]);
+    const frame = all.frames.find(({ event }) => event === 'hold.consumed')?.data as unknown as Body;
+    expect(frame.data).toMatchObject({ nonce: used.nonce, requestId: 'held', status: 'success' });
   });
 
   it('are those of the OpenAPI document, for every type', async () => {
