@@ -96,11 +96,19 @@ describe('txs in flight whose end has passed', () => {
     ['is closed', { closing: { as: 'FAILED', reason: 'refused', won: false } }],
     ['was replaced', { replacedBy: 'other' }],
     ['is a fill', { kind: 'fill' }],
+    ['is a hold, which got its nonce', { kind: 'hold', state: 'ALLOCATED' }],
   ])('are left alone when the signer’s worker finds one that %s meanwhile', async (_what, progress) => {
     expired = [aTx('moved'), aTx('tx')];
     read = [aTx('moved', progress), aTx('tx')];
     await close.execute(DEV_CHAIN);
     expect(closedIds()).toEqual(['tx']);
+  });
+
+  it('do not end while they wait, when their end was moved since they were looked for: they are looked for again', async () => {
+    expired = [aTx('tx', { state: 'PENDING', nonce: null, version: 1 })];
+    read = [aTx('tx', { state: 'PENDING', nonce: null, version: 2 })];
+    await close.execute(DEV_CHAIN);
+    expect([writes.txs, closedIds(), later]).toEqual([[], [], []]);
   });
 
   it('are not asked for on a chain on which this node has no lease', async () => {

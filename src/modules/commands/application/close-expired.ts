@@ -36,8 +36,9 @@ export class CloseExpired {
     const left = new Map(expired.map((tx) => [tx.id, tx]));
     try {
       await this.work.run(chainId, expired, async (leases, share) => {
-        // Read again: the signer's worker may have changed them since.
-        const txs = await this.repository.byIds(share.map(({ id }) => id));
+        // Read again: the signer's worker may have changed them since, or a client moved their end. Then the next look decides.
+        const read = await this.repository.byIds(share.map(({ id }) => id));
+        const txs = read.filter((tx) => tx.progress.version === left.get(tx.id)?.progress.version);
         const undecided = await this.drop(
           leases,
           txs.filter((tx) => tx.state === 'PENDING'),
