@@ -38,6 +38,11 @@ async function expire(node = lab.node): Promise<void> {
   await node.get(Database).query({ name: 'test_expire', text }, []);
 }
 
+async function giveBack(txId: string): Promise<void> {
+  await lab.node.get(SubmitCommand).execute(anOrder('release', txId));
+  await lab.node.commands();
+}
+
 /** Two looks, at different blocks. */
 async function lookTwice(node = lab.node): Promise<void> {
   await node.holds();
@@ -216,7 +221,7 @@ describe('an outside sender that sends the very payload that waits here', () => 
     const [id, payload] = [await hold(1), await equalPayload()];
     await lab.node.get(Database).query(ONLY_HOLDS, []);
     await lab.node.step();
-    await lab.cancelUnsent(id);
+    await giveBack(id);
     await finish(lab.node, [payload]);
     expect(await nonces([payload])).toEqual([1]);
     expect((await lab.fills()).map(({ nonce, state }) => [nonce, state])).toEqual([[0, 'CONFIRMED']]);
@@ -229,7 +234,7 @@ describe('an outside sender that sends the payload that waits here, although it 
       const [id, payload] = [await hold(1), await equalPayload()];
       await lab.node.get(Database).query(ONLY_HOLDS, []);
       await lab.node.step();
-      await lab.cancelUnsent(id);
+      await giveBack(id);
       const sent = outsideSends(0n, tagged(2));
       if (isMined) lab.chain.mine();
       const next = await quickSuccessor();
@@ -244,7 +249,7 @@ describe('a nonce that was given back', () => {
   it('goes to the next hold', async () => {
     const first = await hold(1);
     await lab.node.step();
-    await lab.cancelUnsent(first);
+    await giveBack(first);
     const ids = [await lab.create(2), await hold(3), await hold(4)];
     await makeWaitingDue(lab.node);
     await lab.node.step();
@@ -286,7 +291,7 @@ describe('a database that lost that a hold was given back', () => {
       await lab.node.get(Database).query(ONLY_HOLDS, []);
       await lab.node.step();
       const standby = await Standby.of(lab.node.get(Database));
-      await lab.cancelUnsent(id);
+      await giveBack(id);
       await makeWaitingDue(lab.node);
       await lab.node.step();
       expect(await nonces([payload])).toEqual([1]);

@@ -53,5 +53,5 @@ it('no other tx is a hold, and a hold is no payload', () => {
     });
   expect(codes('payload', HOLD_COMMAND_KINDS)).toEqual(['not_a_hold', 'not_a_hold', 'not_a_hold']);
   expect(codes('fill', HOLD_COMMAND_KINDS)).toEqual(['not_a_hold', 'not_a_hold', 'not_a_hold']);
-  expect(codes('hold', CHANGE_KINDS)).toEqual(['by_owner', 'not_a_payload', 'not_a_payload']);
+  expect(codes('hold', CHANGE_KINDS)).toEqual(['not_a_payload', 'not_a_payload', 'not_a_payload']);
 });

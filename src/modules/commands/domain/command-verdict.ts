@@ -1,6 +1,6 @@
 import type { ManagedTx, TxPayload } from '../../ledger/index.js';
 import type { Hash } from '../../../kernel/hex.js';
-import { type CommandVerdict, holdVerdict, USED } from './hold-verdict.js';
+import { type CommandVerdict, holdVerdict } from './hold-verdict.js';
 export type { CommandVerdict } from './hold-verdict.js';
 import { type CommandKind, isOfHold } from './tx-command.js';
 
@@ -19,9 +19,9 @@ type Refusal = Extract<CommandVerdict, { kind: 'refused' }>;
 export function commandVerdict(command: CommandKind, tx: ManagedTx, txHash: Hash | null = null): CommandVerdict {
   const { state } = tx;
   if (isOfHold(command)) return holdVerdict(command, tx, txHash);
-  if (tx.isHold && command !== 'cancel')
+  // A cancel vouches for nothing, and its outside sender may have signed for the nonce.
+  if (tx.isHold && (command !== 'cancel' || state !== 'PENDING'))
     return refused('not_a_payload', 'a hold has no payload', 'release its nonce, or use it');
-  if (tx.isHold && state === 'IN_MEMPOOL') return USED;
   if (tx.kind === 'fill')
     return refused('not_a_payload', 'a fill only consumes a nonce', 'wait until it is mined; it cannot be changed');
   if (state === 'PENDING')
