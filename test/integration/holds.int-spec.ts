@@ -357,21 +357,26 @@ describe('what an outside sender says about its hold', () => {
     expect(await lab.states([id])).toEqual(['CANCELLED']);
   });
 
-  it('extend, between a look that found it over and the end of it: it stays', async () => {
-    const id = await hold(1);
-    await lab.node.step();
-    await expire();
-    await lab.node.holds();
-    lab.chain.mineEmpty();
-    await lab.node.follow();
-    const holds = await lab.node.get(TxsInFlight).waitingHolds(DEV_CHAIN, [lab.node.signer().address], 1);
-    const verdicts = await lab.node.get(LookAtHolds).execute(DEV_CHAIN, holds);
-    expect(verdicts).toMatchObject([{ kind: 'unused' }]);
-    await said('extend', id, { ttl: 600 });
-    const lease = lab.node.get(LeaseManager).heldOn(DEV_CHAIN);
-    await lab.node.get(EndHolds).execute(lease, verdicts);
-    expect(await lab.states([id])).toEqual(['ALLOCATED']);
-  });
+  it.each(['consume', 'extend'] as const)(
+    '%s, that is stored between a look that found it over and the end of it: it stays',
+    async (kind) => {
+      const id = await hold(1);
+      await lab.node.step();
+      await expire();
+      await lab.node.holds();
+      lab.chain.mineEmpty();
+      await lab.node.follow();
+      const holds = await lab.node.get(TxsInFlight).waitingHolds(DEV_CHAIN, [lab.node.signer().address], 1);
+      const verdicts = await lab.node.get(LookAtHolds).execute(DEV_CHAIN, holds);
+      expect(verdicts).toMatchObject([{ kind: 'unused' }]);
+      await say(kind, id, kind === 'consume' ? { txHash: aHash(7) } : { ttl: 600 });
+      const lease = lab.node.get(LeaseManager).heldOn(DEV_CHAIN);
+      await lab.node.get(EndHolds).execute(lease, verdicts);
+      expect(await lab.states([id])).toEqual(['ALLOCATED']);
+      await lab.node.commands();
+      expect(await lab.states([id])).toEqual([kind === 'consume' ? 'IN_MEMPOOL' : 'ALLOCATED']);
+    },
+  );
 
   it('release: at once when nothing is out, again without harm, and never when something was sent or named', async () => {
     const ids = [await hold(1), await hold(2), await hold(3)];

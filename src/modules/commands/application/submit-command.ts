@@ -103,15 +103,19 @@ export class SubmitCommand {
     return { command, isNew: true };
   }
 
-  /** What waits changes at once. It needs no fence: whoever allocates a nonce locks the tx first. */
+  /**
+   * What waits changes at once. It needs no fence: whoever allocates a nonce locks the tx first. A consume or an extend waits for its owner, who may be
+   * about to end the hold by an older look.
+   */
   private async changeTx(
     tx: Tx,
     managed: ManagedTx,
-    { kind, requestId, replacement }: TxCommand,
+    { kind, requestId, replacement, status }: TxCommand,
     { request, sender }: CommandInput,
   ): Promise<void> {
-    if (managed.state === 'PENDING') {
-      if (kind === 'extend') return;
+    if (status === 'QUEUED' && (kind === 'consume' || kind === 'extend')) {
+      await this.txs.outdateCopies(tx, managed.id);
+    } else if (managed.state === 'PENDING') {
       if (kind === 'replace') managed.edited(requestId);
       else managed.cancelled('cancelled before it was sent');
       await this.txs.savePending(tx, managed, request, sender.name);

@@ -29,6 +29,8 @@ export abstract class CommandedTxs {
    * each signer, the longest due first.
    */
   abstract expired(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<ManagedTx[]>;
+  /** Raises the version of a locked tx, so that what was decided about an older copy is not written. */
+  abstract outdateCopies(tx: Tx, txId: string): Promise<void>;
   /** A hold that nothing was sent for, and that has an end, lasts at least this many seconds from now on. */
   abstract extend(fence: Fence, tx: ManagedTx, ttl: number): Promise<void>;
   /** Expired txs that could not be closed now are due again after these milliseconds. */

@@ -88,6 +88,11 @@ const EXTEND = {
      WHERE t.tx_id = $1 AND t.kind = 'hold' AND t.state IN ('PENDING', 'ALLOCATED') AND t.expires_at IS NOT NULL`,
 };
 
+const OUTDATE_COPIES = {
+  name: 'command_outdate_copies',
+  text: `UPDATE managed_tx SET version = version + 1 WHERE tx_id = $1`,
+};
+
 /** Only a time of the list above changes, so a copy that was read before can still be saved. */
 const POSTPONE_CLOSING = {
   name: 'command_postpone_closing',
@@ -177,6 +182,10 @@ export class PgCommandedTxs extends CommandedTxs {
 
   async extend(fence: Fence, { id, signer }: ManagedTx, ttl: number): Promise<void> {
     await PgTx.of(fence.tx).query(EXTEND, [id, ttl, fence.tokenFor(signer)]);
+  }
+
+  async outdateCopies(tx: Tx, txId: string): Promise<void> {
+    await PgTx.of(tx).query(OUTDATE_COPIES, [txId]);
   }
 
   async postponeClosing(later: readonly { readonly id: string; readonly inMs: number }[]): Promise<void> {
