@@ -88,6 +88,16 @@ describe('a waiting tx', () => {
     });
   });
 
+  it('that the policy refuses is dropped when it is a hold: its sender never had a nonce, and nothing of it failed', async () => {
+    const item = ready('a', 0n);
+    const hold = aManagedTx({ ...item.tx.progress, kind: 'hold' }).build();
+    const { turnedAway } = await gate({ maxValue: 5n }).admit(FENCE, [{ ...item, tx: hold }]);
+    expect(turnedAway.map(({ state }) => state)).toEqual(['DROPPED']);
+    expect(turnedAway.flatMap((tx) => tx.pendingEvents())).toMatchObject([
+      { reason: 'dropped', error: expect.stringMatching(/^policy_refused: outsideNonces: /) },
+    ]);
+  });
+
   it('is judged by what was set by the API before it was locked, which is read once', async () => {
     await stored.set(BOUND, { maxValue: 5n });
     const judging = gate({ maxValue: 6n });

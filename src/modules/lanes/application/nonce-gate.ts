@@ -117,8 +117,11 @@ export class NonceGate {
 /** @param nextInMs until room comes back by time */
 function turnAway(tx: ManagedTx, { kind, rule, reason }: Refused | Held, nextInMs: number | null): ManagedTx {
   const copy = ManagedTx.rehydrate(tx.progress);
-  if (kind === 'refused') copy.failed(`policy_refused: ${rule}: ${reason}`);
-  else {
+  if (kind === 'refused') {
+    const refusal = `policy_refused: ${rule}: ${reason}`;
+    if (copy.isHold) copy.dropped(refusal);
+    else copy.failed(refusal);
+  } else {
     const pauseMs = backoffMs(FIRST_HELD_MS, tx.equalTries('POLICY_HELD'), LONGEST_HELD_MS);
     copy.postponed('POLICY_HELD', Math.min(jittered(pauseMs, chanceOf(tx.id)), nextInMs ?? Infinity), reason);
   }

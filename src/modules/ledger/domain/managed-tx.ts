@@ -708,7 +708,10 @@ export class ManagedTx {
     this.data.replacedBy = replacement;
   }
 
-  /** A replacement that never competed, because the tx that it replaces had ended, or could not be replaced any more. */
+  /**
+   * A replacement that never competed, because the tx that it replaces had ended, or could not be replaced any more. Or a hold that gets no nonce: FAILED
+   * says of a hold that what was sent with it was reverted.
+   */
   dropped(reason: string): void {
     this.expectState('PENDING');
     this.endUnsent('DROPPED', 'dropped', reason);
