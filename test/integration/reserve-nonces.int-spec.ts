@@ -73,7 +73,10 @@ describe('a reservation', () => {
     expect(noncesOf(first ? [first] : [])).toEqual(upTo(5));
     await lab.node
       .get(Database)
-      .query({ name: 'test_crash', text: `DELETE FROM managed_tx WHERE request_id IN ('one#3', 'one#4')` }, []);
+      .query(
+        { name: 'test_crash', text: `DELETE FROM managed_tx WHERE request_id IN (E'one\\x1f3', E'one\\x1f4')` },
+        [],
+      );
     const [again] = await answered([reserve(several)]);
     const ids = ({ holds = [] }: Partial<Reserved> = {}) => holds.map(({ tx }) => tx.id);
     expect(ids(again).slice(0, 3)).toEqual(ids(first).slice(0, 3));
@@ -81,6 +84,11 @@ describe('a reservation', () => {
     for (const other of [{ ...several, count: 6 }, { ...several, count: 4 }, { ...several, ttl: 60 }, { count: 5 }])
       await expect(reserve(other)).rejects.toMatchObject({ code: 'idempotency_conflict' });
     expect((await lab.node.get(TxQueries).list({ kind: 'hold', limit: 10 }, ANYONE)).items).toHaveLength(5);
+  });
+
+  it('of several has keys that no client can send: it meets none of them', async () => {
+    await answered([reserve({ requestId: 'one#1' })]);
+    expect(noncesOf(await answered([reserve({ count: 2 })]))).toEqual([1, 2]);
   });
 
   it('ends by the clock of the database, or never', async () => {

@@ -16,12 +16,13 @@ const STAYING = new AbortController().signal;
 
 let calls: unknown[][];
 let refused: string | null;
+let known: readonly string[];
 let created: Partial<ReturnType<typeof aCreatedTx>>;
 let waiting: () => Promise<void>;
 let reserve: ReserveNonces;
 
 beforeEach(() => {
-  [calls, refused, created, waiting] = [[], null, {}, async () => undefined];
+  [calls, refused, known, created, waiting] = [[], null, [], {}, async () => undefined];
   const idOf = (request: Pick<TxRequest, 'requestId'>) => `id of ${request.requestId}`;
   reserve = new ReserveNonces(
     fakeOf(CreateTx, {
@@ -35,7 +36,12 @@ beforeEach(() => {
       },
     }),
     fakeOf(CreationLimits, { admit: async ({ signer }) => void calls.push(['admit', signer]) }),
-    fakeOf(StoredRequests, { lookUp: () => async () => false }),
+    fakeOf(StoredRequests, {
+      lookUp:
+        ({ requestId }) =>
+        async () =>
+          known.includes(requestId),
+    }),
     fakeOf(WaitForState, { execute: (txId, state, ms) => (calls.push(['wait', txId, state, ms]), waiting()) }),
     fakeOf(ManagedTxRepository, {
       requested: async (ids) => (
@@ -51,17 +57,17 @@ const named = (name: string) => calls.filter(([first]) => first === name);
 describe('a reservation of several nonces', () => {
   it('is counted for each, and stored with the first of them before the others, which are stored together', async () => {
     const { holds, isNew } = await reserve.execute(INPUT, STAYING);
-    expect([holds.map(({ tx }) => tx.id), isNew]).toEqual([['id of r', 'id of r#1', 'id of r#2'], true]);
+    expect([holds.map(({ tx }) => tx.id), isNew]).toEqual([['id of r', 'id of r\u001f1', 'id of r\u001f2'], true]);
     expect(named('admit')).toHaveLength(3);
-    expect(named('read')).toEqual([['read', 'id of r', 'id of r#1', 'id of r#2']]);
+    expect(named('read')).toEqual([['read', 'id of r', 'id of r\u001f1', 'id of r\u001f2']]);
     const hold = (index: number) => ({ ttl: 60, count: 3, index });
     expect(calls.filter(([name]) => name === 'store' || name === 'stored')).toEqual([
       ['store', 'r', 'alone', hold(0)],
       ['stored', 'r'],
-      ['store', 'r#1', 'together', hold(1)],
-      ['store', 'r#2', 'together', hold(2)],
-      ['stored', 'r#1'],
-      ['stored', 'r#2'],
+      ['store', 'r\u001f1', 'together', hold(1)],
+      ['store', 'r\u001f2', 'together', hold(2)],
+      ['stored', 'r\u001f1'],
+      ['stored', 'r\u001f2'],
     ]);
   });
 
@@ -69,6 +75,13 @@ describe('a reservation of several nonces', () => {
     refused = 'r';
     await expect(reserve.execute(INPUT, STAYING)).rejects.toThrow('r is refused');
     expect(named('store')).toHaveLength(1);
+  });
+
+  it('that is repeated is answered with what is stored, when the rest is refused', async () => {
+    [refused, known] = ['r\u001f2', ['r', 'r\u001f1']];
+    expect((await reserve.execute(INPUT, STAYING)).holds.map(({ tx }) => tx.id)).toEqual(['id of r', 'id of r\u001f1']);
+    known = [];
+    await expect(reserve.execute(INPUT, STAYING)).rejects.toThrow('is refused');
   });
 
   it('waits for the nonces of those that have none yet, and of no paused signer', async () => {

@@ -4,9 +4,9 @@ import type { JsonObject } from '../../../kernel/json.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { AskTogether } from '../../../platform/scheduling/ask-together.js';
 import { ManagedTxRepository, NO_FEES, NO_PAYLOAD, type RequestedTx, type TxRequest } from '../../ledger/index.js';
-import { CreateTx } from './create-tx.js';
+import { CreateTx, type CreatedTx } from './create-tx.js';
 import { CreationLimits } from './creation-limits.js';
-import { StoredRequests } from './stored-requests.js';
+import { type IsRepeated, StoredRequests } from './stored-requests.js';
 import { waitForNonce } from './wait-for-nonce.js';
 import { WaitForState } from './wait-for-state.js';
 
@@ -26,6 +26,14 @@ export interface Reserved {
   /** False when the same request was stored before. */
   readonly isNew: boolean;
 }
+
+interface Asked {
+  readonly request: Omit<TxRequest, 'requestHash'>;
+  readonly isRepeated: IsRepeated;
+}
+
+/** Between the idempotency key and the number of a hold. No client can send it in a key (`IsRequestId`). */
+const UNIT_SEPARATOR = '\u001f';
 
 /**
  * Reserves nonces for an outside sender: each is a managed tx of kind `hold`, which any node stores, and which gets its nonce from the owner of the
@@ -56,6 +64,20 @@ export class ReserveNonces {
    */
   async execute(input: ReserveInput, left: AbortSignal): Promise<Reserved> {
     const asked = requestsOf(input).map((request) => ({ request, isRepeated: this.stored.lookUp(request) }));
+    const created = await this.create(asked).catch(async (refusal: unknown) => {
+      const isStored = await Promise.all(asked.map(({ isRepeated }) => isRepeated()));
+      if (isStored[0] !== true) throw refusal;
+      // Its sender has to learn which nonces it has. A later repetition completes it.
+      return this.create(asked.filter((_, index) => isStored[index]));
+    });
+    // A paused signer gives no nonce, so there is nothing to wait for.
+    const waiting = created.filter(({ nonce, isPaused }) => nonce === null && !isPaused);
+    await Promise.all(waiting.map(({ txId }) => waitForNonce(this.wait, txId, left)));
+    const holds = await Promise.all(created.map(({ txId }) => this.reads.of(txId)));
+    return { holds: holds.flatMap((hold) => hold ?? []), isNew: created.some(({ isNew }) => isNew) };
+  }
+
+  private async create(asked: readonly Asked[]): Promise<CreatedTx[]> {
     for (const { request, isRepeated } of asked) await this.limits.admit(request, isRepeated);
     const prepared = await Promise.all(
       asked.map(({ request, isRepeated }) => this.createTx.prepare(request, isRepeated)),
@@ -63,27 +85,15 @@ export class ReserveNonces {
     const together = Symbol('holds');
     const first = await Promise.all(prepared.slice(0, 1).map((one) => this.createTx.store(one, null)));
     const others = await Promise.all(prepared.slice(1).map((one) => this.createTx.store(one, together)));
-    const created = [...first, ...others];
-    // A paused signer gives no nonce, so there is nothing to wait for.
-    const waiting = created.filter(({ nonce, isPaused }) => nonce === null && !isPaused);
-    await Promise.all(waiting.map(({ txId }) => waitForNonce(this.wait, txId, left)));
-    const holds = await Promise.all(created.map(({ txId }) => this.reads.of(txId)));
-    return { holds: holds.flatMap((hold) => hold ?? []), isNew: created.some(({ isNew }) => isNew) };
+    return [...first, ...others];
   }
 }
 
-function requestsOf({
-  signer,
-  sender,
-  requestId,
-  count,
-  ttl,
-  metadata,
-}: ReserveInput): Omit<TxRequest, 'requestHash'>[] {
+function requestsOf({ signer, sender, requestId, count, ttl, metadata }: ReserveInput): Asked['request'][] {
   return Array.from({ length: count }, (_, index) => ({
     signer,
     sender,
-    requestId: index === 0 ? requestId : `${requestId}#${index}`,
+    requestId: index === 0 ? requestId : `${requestId}${UNIT_SEPARATOR}${index}`,
     payload: NO_PAYLOAD,
     fees: NO_FEES,
     speed: 'standard',

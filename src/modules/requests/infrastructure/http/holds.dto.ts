@@ -69,7 +69,11 @@ class HoldDto {
       'Names it in `consume`, `release` and `extend`. It is the id of a transaction of kind `hold`, which GET /api/v1/tx/{txId} shows',
   })
   holdId!: string;
-  @ApiProperty({ example: 'relayer-batch-17' }) requestId!: string;
+  @ApiProperty({
+    example: 'relayer-batch-17',
+    description: 'Of those after the first of several: with the character U+001F and a number behind it',
+  })
+  requestId!: string;
   @ApiJsonInteger({
     nullable: true,
     example: 7,
@@ -96,7 +100,11 @@ class HoldDto {
 export class ReservedNoncesDto {
   @ApiProperty({ example: 31337 }) chainId!: number;
   @ApiProperty({ example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' }) address!: string;
-  @ApiProperty({ type: [HoldDto], description: 'As many as were asked for. Their nonces are not always in a row' })
+  @ApiProperty({
+    type: [HoldDto],
+    description:
+      'As many as were asked for; fewer when something refuses the rest after some were stored: repeat the request. Their nonces are not always in a row',
+  })
   holds!: HoldDto[];
 }
 
