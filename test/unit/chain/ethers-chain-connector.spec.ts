@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { parseAddress, parseHex } from '../../../src/kernel/hex.js';
+import { SigningKey } from 'ethers';
+import { parseAddress, parseHash, parseHex } from '../../../src/kernel/hex.js';
 import { RpcUnavailable } from '../../../src/modules/chain/domain/rpc-unavailable.js';
 import { receiptsRoot } from '../../../src/modules/chain/infrastructure/receipts-root.js';
 import { aConnector, type FixtureOptions } from './chain-fixture.js';
 import { type FakeAnswer, FakeRpcServer } from './fake-rpc-server.js';
+import { DEV_CHAIN } from '../../support/builders.js';
+import { shownTransaction } from './shown-transaction.js';
 import { BLOCK, hashOf, OTHER_BLOCK, receiptAnswer } from './receipt-answer.js';
 
 const TX = hashOf('1');
@@ -51,6 +54,14 @@ describe('the chain connector', () => {
       'unavailable',
     ]);
     expect(answers[3]).toMatchObject({ message: `receipt.status is not a hex quantity (#0 ${node.url.slice(0, -1)})` });
+  });
+
+  it('a transaction with another hash than the one that was asked for is none', async () => {
+    node.chainId = DEV_CHAIN;
+    const shown = shownTransaction(3, new SigningKey(`0x${'1'.repeat(64)}`));
+    node.answer = () => ({ result: shown });
+    const asked = [parseHash(String(shown['hash'])), TX];
+    expect(await connect({ chainId: DEV_CHAIN }).transactions(asked)).toMatchObject([{ nonce: 3n }, null]);
   });
 
   it('an unreachable node makes receipts unavailable, and other reads an RpcUnavailable without its URL', async () => {

@@ -150,9 +150,10 @@ export class EthersChainConnector implements ChainConnector {
 
   async transactions(hashes: readonly Hash[]): Promise<(SentTransaction | null)[]> {
     const params = hashes.map((each) => [each]);
-    return this.rpc.all('eth_getTransactionByHash', params, (value) =>
+    const shown = await this.rpc.all('eth_getTransactionByHash', params, (value) =>
       value === null ? null : sentTransaction(value, this.chainId),
     );
+    return shown.map((sent, i) => (sent?.hash === hashes[i] ? sent : null));
   }
 
   async nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]> {
