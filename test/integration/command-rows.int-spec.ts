@@ -7,7 +7,7 @@ import { PgCommandStore } from '../../src/modules/commands/infrastructure/pg-com
 import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
 import { PgCommandedTxs } from '../../src/modules/ledger/infrastructure/pg-commanded-txs.js';
 import { PgBlobRepository } from '../../src/modules/ledger/infrastructure/pg-blob.repository.js';
-import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
+import type { CommandKind, TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 import type { Fence } from '../../src/modules/signers/index.js';
 import { aHash, aManagedTx, anAddress, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
@@ -166,9 +166,9 @@ describe('a command', () => {
 
 describe('a replace', () => {
   it('blocks another one of the same tx only while it waits', async () => {
-    const isQueued = () => inTransaction((tx) => store.hasQueuedReplace(tx, txIdOf(1)));
+    const isQueued = (kind: CommandKind = 'replace') => inTransaction((tx) => store.hasQueued(tx, txIdOf(1), kind));
     await insert(aCommand(1), aCommand(2, { kind: 'replace', replacement: txIdOf(2) }));
-    expect(await isQueued()).toBe(true);
+    expect([await isQueued(), await isQueued('cancel'), await isQueued('consume')]).toEqual([true, true, false]);
     await store.decide([{ commandId: txIdOf(902), refusal: 'too late' }]);
     expect(await isQueued()).toBe(false);
   });

@@ -391,6 +391,15 @@ describe('what an outside sender says about its hold', () => {
     expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL', 'CANCELLED']);
   });
 
+  it('release, while a consume waits for its owner: it is refused', async () => {
+    const id = await hold(1);
+    await lab.node.step();
+    await say('consume', id, { txHash: aHash(7) });
+    await expect(say('release', id)).rejects.toMatchObject({ code: 'already_used' });
+    await lab.node.commands();
+    expect(await lab.states([id])).toEqual(['IN_MEMPOOL']);
+  });
+
   it('release, that comes after its sender has sent: it is refused by the owner, too', async () => {
     const id = await hold(1);
     await lab.node.step();

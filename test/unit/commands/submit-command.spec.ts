@@ -38,7 +38,7 @@ beforeEach(() => {
     lock: async () => managed,
     find: async (signer: SignerId, requestId: string) =>
       known && signer === SIGNER && known.requestId === requestId ? known : null,
-    hasQueuedReplace: async () => hasQueuedReplace,
+    hasQueued: async (_tx: Tx, _txId: string, kind: string) => kind === 'replace' && hasQueuedReplace,
     hasBlobs: async () => hasBlobs,
     insert: async (_tx: Tx, command: TxCommand) => void written.push(['command', command]),
     savePending: async (_tx: Tx, tx: ManagedTx, request: TxRequest | null) => {

@@ -9,6 +9,7 @@ import { SignerInDoubt, SignersInDoubt } from '../../lost-commits/index.js';
 import { CommandedTxs, Doorbell, type ManagedTx, type TxRequest } from '../../ledger/index.js';
 import { type CommandKind, type CommandStatus, CommandStore, type TxCommand } from '../domain/tx-command.js';
 import { commandVerdict, type CommandVerdict, kindVerdict } from '../domain/command-verdict.js';
+import { USED } from '../domain/hold-verdict.js';
 
 export interface CommandInput {
   readonly txId: string;
@@ -139,13 +140,13 @@ export class SubmitCommand {
   }
 
   private async statusOf(tx: Tx, managed: ManagedTx, input: CommandInput): Promise<CommandStatus> {
-    const { kind, request, txHash = null } = input;
+    const { kind, txHash = null } = input;
     const rule = commandVerdict(kind, managed, txHash);
-    const verdict = rule.kind === 'by_owner' ? ((await this.kindVerdict(tx, managed, request)) ?? rule) : rule;
+    const verdict = rule.kind === 'by_owner' ? ((await this.storedVerdict(tx, managed, input)) ?? rule) : rule;
     if (verdict.kind === 'refused')
       throw new Conflict(verdict.code, verdict.detail, verdict.advice, { txId: managed.id, state: managed.state });
     // Else the older one, which is carried out later, would win.
-    if (kind === 'replace' && (await this.store.hasQueuedReplace(tx, managed.id)))
+    if (kind === 'replace' && (await this.store.hasQueued(tx, managed.id, kind)))
       throw new Conflict('being_replaced', 'another replacement was accepted', 'read replacedBy of the transaction', {
         txId: managed.id,
         state: managed.state,
@@ -153,8 +154,16 @@ export class SubmitCommand {
     return verdict.kind === 'by_owner' ? 'QUEUED' : 'DONE';
   }
 
-  /** In a pool its kind is decided. While it may be unsent, the owner of its signer finds out. */
-  private async kindVerdict(tx: Tx, managed: ManagedTx, request: TxRequest | null): Promise<CommandVerdict | null> {
+  /**
+   * What only other rows say. A nonce for which a consume waits is used: its owner may carry a release out first. In a pool the kind of a tx is
+   * decided; while it may be unsent, the owner of its signer finds out.
+   */
+  private async storedVerdict(
+    tx: Tx,
+    managed: ManagedTx,
+    { kind, request }: CommandInput,
+  ): Promise<CommandVerdict | null> {
+    if (kind === 'release') return (await this.store.hasQueued(tx, managed.id, 'consume')) ? USED : null;
     if (request === null || managed.state !== 'IN_MEMPOOL') return null;
     return kindVerdict(await this.txs.hasBlobs(tx, managed.id), request.payload);
   }

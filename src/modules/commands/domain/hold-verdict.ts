@@ -40,7 +40,7 @@ export function holdVerdict(command: HoldCommandKind, tx: ManagedTx, txHash: Has
 type Refusal = Extract<CommandVerdict, { kind: 'refused' }>;
 
 /** What is out can be mined at any time, whatever anybody says. */
-const USED: Refusal = refused(
+export const USED: Refusal = refused(
   'already_used',
   'a transaction with its nonce may be out',
   'wait until it is mined: only the chain ends it now',

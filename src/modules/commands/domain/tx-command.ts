@@ -61,8 +61,8 @@ export function feesFrom(decimals: Readonly<Record<string, string>>): TxRequest[
 export abstract class CommandStore {
   /** @param tx in which it is read; a statement of its own by default */
   abstract find(signer: SignerId, requestId: string, account: string, tx?: Tx): Promise<TxCommand | null>;
-  /** Whether a replace of the tx waits for its owner. */
-  abstract hasQueuedReplace(tx: Tx, txId: string): Promise<boolean>;
+  /** Whether a command of this kind about the tx waits for its owner. */
+  abstract hasQueued(tx: Tx, txId: string, kind: CommandKind): Promise<boolean>;
   /** @throws Conflict `idempotency_conflict` when another command took the key meanwhile */
   abstract insert(tx: Tx, command: TxCommand, account: string): Promise<void>;
 

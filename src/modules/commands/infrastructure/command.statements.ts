@@ -7,9 +7,9 @@ export const FIND = {
   text: `SELECT ${COMMAND_COLUMNS} FROM tx_command c WHERE c.chain_id = $1 AND c.signer = $2 AND c.account_id = $3 AND c.request_id = $4`,
 };
 
-export const QUEUED_REPLACE = {
-  name: 'command_queued_replace',
-  text: `SELECT FROM tx_command c WHERE c.tx_id = $1 AND c.kind = 'replace' AND c.status = 'QUEUED' LIMIT 1`,
+export const HAS_QUEUED = {
+  name: 'command_has_queued',
+  text: `SELECT FROM tx_command c WHERE c.tx_id = $1 AND c.kind = $2 AND c.status = 'QUEUED' LIMIT 1`,
 };
 
 export const INSERT = {

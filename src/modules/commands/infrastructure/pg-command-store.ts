@@ -44,8 +44,8 @@ export class PgCommandStore extends CommandStore {
     return rows[0] ? toCommand(rows[0]) : null;
   }
 
-  async hasQueuedReplace(tx: Tx, txId: string): Promise<boolean> {
-    const { rowCount } = await PgTx.of(tx).query(sql.QUEUED_REPLACE, [txId]);
+  async hasQueued(tx: Tx, txId: string, kind: CommandKind): Promise<boolean> {
+    const { rowCount } = await PgTx.of(tx).query(sql.HAS_QUEUED, [txId, kind]);
     return rowCount === 1;
   }
 
