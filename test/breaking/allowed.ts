@@ -4,6 +4,7 @@ const CHANGES = ['cancel', 'replace', 'speed-up'].flatMap((verb) =>
   ['200', '202'].map((status) => [`POST /api/v1/tx/{txId}/${verb}`, status] as const),
 );
 const KIND = 'kind/allOf[#/components/schemas/TxKind]';
+const USE = 'use/allOf[#/components/schemas/NonceUse]';
 const COMMAND = 'kind/allOf[#/components/schemas/CommandKind]';
 const WAITING = 'facts/command/anyOf[#/components/schemas/WaitingCommandDto]';
 const RULE = 'policy/anyOf[#/components/schemas/SimulatedPolicyDto]/rule/anyOf[#/components/schemas/PolicyRule]';
@@ -19,6 +20,12 @@ const OF_HOLDS: readonly string[] = [
   added('hold', 'GET /api/v1/tx', `items/items/${KIND}`),
   added('hold', 'GET /api/v1/tx/{txId}', KIND),
   added('hold', 'GET /api/v1/tx/by-request', KIND),
+  added('hold', 'GET /api/v1/signers/{chainId}/{address}/nonces', `items/items/${USE}`),
+  added(
+    'hold',
+    'GET /api/v1/signers/{chainId}/{address}/nonces/{nonce}',
+    `slot/anyOf[#/components/schemas/NonceDto]/${USE}`,
+  ),
   ...CHANGES.map(([operation, status]) =>
     added('hold', operation, `tx/allOf[#/components/schemas/TxDto]/${KIND}`, status),
   ),

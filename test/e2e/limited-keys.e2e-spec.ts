@@ -73,6 +73,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/tx/simulate': REQUEST,
   'POST /api/v1/tx/{txId}/replace': { requestId: 'replace', payload: PAYLOAD },
   'POST /api/v1/signers/{chainId}/{address}/nonces': { requestId: 'hold' },
+  'POST /api/v1/signers/{chainId}/{address}/nonces/release': { holdId: HOLD },
   'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/consume': { holdId: HOLD, txHash: `0x${'ab'.repeat(32)}` },
   'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/release': { holdId: HOLD },
   'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/extend': { holdId: HOLD, ttl: 60 },

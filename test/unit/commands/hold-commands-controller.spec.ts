@@ -73,6 +73,14 @@ describe('what an outside sender says about a nonce', () => {
     ]);
   });
 
+  it('gives it back by its id alone, also before it has a nonce', async () => {
+    hold = { ...hold, nonce: null, state: 'PENDING' };
+    expect(await say('release', { holdId: HOLD_ID, requestId: 'k' })).toMatchObject({ status: 202 });
+    expect(stored).toEqual([['submit', expect.objectContaining({ txId: HOLD_ID, kind: 'release', requestId: 'k' })]]);
+    hold = { ...hold, signer: anAddress(99) };
+    expect(await say('release', { holdId: HOLD_ID })).toMatchObject({ status: 404, body: { code: 'tx_not_found' } });
+  });
+
   it('is another command with another hash or time', async () => {
     for (const txHash of [HASH, HASH, aHash(8)]) await say('7/consume', { holdId: HOLD_ID, txHash });
     const [first, again, other] = stored.map(([, , input]) => (input as CommandInput).requestHash);

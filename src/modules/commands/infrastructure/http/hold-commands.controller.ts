@@ -26,10 +26,10 @@ const ACCEPTED = 'Stored: the owner of the signer carries it out within about a 
 const DONE = 'Done, or stored before';
 const AGAIN = 'A repetition does no harm; what contradicts the present state is a conflict (409) that names it.';
 
-type HoldPath = readonly [chainId: string, address: string, nonce: string];
+type SignerPath = readonly [chainId: string, address: string];
 
 @ApiTags('nonces')
-@Controller('api/v1/signers/:chainId/:address/nonces/:nonce')
+@Controller('api/v1/signers/:chainId/:address/nonces')
 export class HoldCommandsController {
   constructor(
     private readonly submit: SubmitCommand,
@@ -38,7 +38,7 @@ export class HoldCommandsController {
     private readonly answers: AnswerCommand,
   ) {}
 
-  @Post('consume')
+  @Post(':nonce/consume')
   @Scope('nonces')
   @MayLast(waitsForState)
   @ApiOperation({
@@ -62,12 +62,12 @@ export class HoldCommandsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
-    const { caller, slot, hold } = await this.find([chainId, address, nonce], body, request);
+    const { caller, slot, hold } = await this.withNonce([chainId, address], nonce, body, request);
     const command = toHoldCommand('consume', hold, body, { txHash: parseHash(body.txHash) }, key, caller);
     return this.answers.execute(() => this.consumeHold.execute(slot, command), caller, query, reply);
   }
 
-  @Post('release')
+  @Post(':nonce/release')
   @Scope('nonces')
   @MayLast(waitsForState)
   @ApiOperation({
@@ -91,12 +91,12 @@ export class HoldCommandsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
-    const { caller, hold } = await this.find([chainId, address, nonce], body, request);
+    const { caller, hold } = await this.withNonce([chainId, address], nonce, body, request);
     const command = toHoldCommand('release', hold, body, {}, key, caller);
     return this.answers.execute(() => this.submit.execute(command), caller, query, reply);
   }
 
-  @Post('extend')
+  @Post(':nonce/extend')
   @Scope('nonces')
   @MayLast(waitsForState)
   @ApiOperation({
@@ -118,19 +118,50 @@ export class HoldCommandsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
-    const { caller, hold } = await this.find([chainId, address, nonce], body, request);
+    const { caller, hold } = await this.withNonce([chainId, address], nonce, body, request);
     const command = toHoldCommand('extend', hold, body, { ttl: body.ttl }, key, caller);
     return this.answers.execute(() => this.submit.execute(command), caller, query, reply);
   }
 
-  private async find([chainId, address, text]: HoldPath, { holdId }: HoldCommandDto, request: FastifyRequest) {
-    const caller = callerOf(request);
-    const signer = signerOfPath(chainId, address, caller);
+  @Post('release')
+  @Scope('nonces')
+  @MayLast(waitsForState)
+  @ApiOperation({
+    operationId: 'releaseHold',
+    summary: 'Give a hold back that may have no nonce yet',
+    description: `As the release of a reserved nonce, by \`holdId\` alone. One without a nonce ends at once, and never gets one. ${AGAIN}`,
+  })
+  @ApiIdempotencyKey()
+  @ApiBody({ type: HoldCommandDto, examples: RELEASE_EXAMPLES })
+  @ApiResponse({ status: 202, type: CommandAnswerDto, description: ACCEPTED })
+  @ApiResponse({ status: 200, type: CommandAnswerDto, description: DONE })
+  async releaseHold(
+    @Param('chainId') chainId: string,
+    @Param('address') address: string,
+    @Body() body: HoldCommandDto,
+    @Headers('idempotency-key') key: string | undefined,
+    @Query() query: WaitQueryDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CommandAnswerDto> {
+    const { caller, hold } = await this.find([chainId, address], body, request);
+    const command = toHoldCommand('release', hold, body, {}, key, caller);
+    return this.answers.execute(() => this.submit.execute(command), caller, query, reply);
+  }
+
+  private async withNonce(path: SignerPath, text: string, body: HoldCommandDto, request: FastifyRequest) {
     const nonce = nonceOfPath(text);
-    const found = await findTx(holdId, (id) => this.queries.find(id, caller));
-    const hold = foundTx(found.chainId === signer.chainId && found.signer === signer.address ? found : null);
+    const { caller, signer, hold } = await this.find(path, body, request);
     assertNonce(hold, nonce);
     return { caller, slot: { signer, nonce } satisfies SlotRef, hold };
+  }
+
+  private async find([chainId, address]: SignerPath, { holdId }: HoldCommandDto, request: FastifyRequest) {
+    const caller = callerOf(request);
+    const signer = signerOfPath(chainId, address, caller);
+    const found = await findTx(holdId, (id) => this.queries.find(id, caller));
+    const hold = foundTx(found.chainId === signer.chainId && found.signer === signer.address ? found : null);
+    return { caller, signer, hold };
   }
 }
 

@@ -77,10 +77,19 @@ class HoldDto {
   @ApiJsonInteger({
     nullable: true,
     example: 7,
-    description: 'Null while it has none: its signer is paused, or has as much in flight as it may. Repeat the request',
+    description:
+      'Null while it has none and is PENDING: its signer is paused, or has as much in flight as it may. Repeat the request. It stays null when it ended without one',
   })
   nonce!: number | string | null;
-  @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'ALLOCATED' }) state!: TxState;
+  @ApiProperty({
+    enum: TX_STATES,
+    enumName: 'TxState',
+    example: 'ALLOCATED',
+    description:
+      'Final are CONFIRMED and FAILED (used; FAILED: reverted), CANCELLED (given back, or over and unused) and DROPPED (over, or refused by a policy, before it had a nonce; ' +
+      'or used by what no endpoint names). A repeated request is answered with it, and reserves no other nonce',
+  })
+  state!: TxState;
   @ApiProperty({
     type: String,
     nullable: true,
