@@ -345,9 +345,9 @@ CREATE TABLE tx_command (
   chain_id     bigint      NOT NULL,
   signer       evm_address NOT NULL,
   tx_id        uuid        NOT NULL,
-  -- Of the tx.
+  -- Who sent it: that of the tx, or that of an operator.
   account_id   uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
-  kind         text        NOT NULL CHECK (kind IN ('cancel', 'replace', 'speed_up', 'release', 'consume', 'extend')),
+  kind         text        NOT NULL CHECK (kind IN ('cancel', 'replace', 'speed_up', 'release', 'consume', 'extend', 'close')),
   request_id   text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
   request_hash evm_hash    NOT NULL,
   options      jsonb       NOT NULL DEFAULT '{}',

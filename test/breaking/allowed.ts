@@ -29,7 +29,7 @@ const OF_HOLDS: readonly string[] = [
   ...CHANGES.map(([operation, status]) =>
     added('hold', operation, `tx/allOf[#/components/schemas/TxDto]/${KIND}`, status),
   ),
-  ...['release', 'consume', 'extend'].flatMap((value) => [
+  ...['release', 'consume', 'extend', 'close'].flatMap((value) => [
     added(value, 'GET /api/v1/tx/{txId}/commands', `items/items/${COMMAND}`),
     added(value, 'GET /api/v1/tx/{txId}/explain', `${WAITING}/${COMMAND}`),
     ...CHANGES.map(([operation, status]) => added(value, operation, COMMAND, status)),

@@ -119,6 +119,10 @@ const RECIPES: Readonly<Record<string, () => Promise<readonly [path: string, bod
   'POST /api/v1/signers/{chainId}/{address}/pause': async () => [`${signer}/pause`, { reason: 'why' }],
   'POST /api/v1/signers/{chainId}/{address}/resume': async () => [`${signer}/resume`, {}],
   'POST /api/v1/signers/{chainId}/{address}/sync': async () => [`${signer}/sync`, {}],
+  'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/close': async () => {
+    const { body } = await ask<{ holds: { nonce: number }[] }>('POST', `${signer}/nonces`, { requestId: 'hold' });
+    return [`${signer}/nonces/${body.holds[0]?.nonce}/close`, { reason: 'why' }];
+  },
   'PUT /api/v1/policies/{chainId}/{address}': async () => [policy, { version: 0, rules: { authorizations: true } }],
   'DELETE /api/v1/policies/{chainId}/{address}': async () => [`${policy}?version=1`],
   'POST /api/v1/stop': async () => ['/stop', { chainId: DEV_CHAIN }],

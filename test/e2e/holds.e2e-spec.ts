@@ -91,3 +91,22 @@ it('an outside sender works a signer together with transactions, over two nodes,
   expect(told(second)).toEqual(['hold.reserved', 'hold.used', 'hold.consumed']);
   expect(told(third)).toEqual(['hold.reserved', 'hold.released']);
 });
+
+it('a nonce that was consumed with a hash that never comes is closed by an operator, and what waits behind it is mined', async () => {
+  const { holds } = (await nodes[0].post<{ holds: AnyBody[] }>(NONCES, { requestId: 'lost', ttl: 600 })).body;
+  const [{ holdId, nonce } = {} as AnyBody] = holds;
+  expect((await say(`${String(nonce)}/consume`, { holdId, txHash: keccak256('0x01') })).status).toBe(202);
+  const payload = { signer: SIGNER, requestId: 'behind', payload: { to: TO, value: '1' } };
+  const { txId } = (await nodes[1].post('/api/v1/tx', payload)).body;
+  const closed = await say(`${String(nonce)}/close`, { reason: 'lost', requestId: 'close' });
+  expect(closed).toMatchObject({ status: 202, body: { kind: 'close', txId: holdId } });
+  expect((await say(`${String(nonce)}/close`, { reason: 'lost', requestId: 'close' })).body).toMatchObject({
+    commandId: closed.body['commandId'],
+  });
+  await mineUntil('both are final', async () => {
+    const states = await Promise.all([holdId, txId].map(stateOf));
+    return states.join() === 'CANCELLED,CONFIRMED';
+  });
+  expect((await say(`${String(nonce)}/close`, { reason: 'once more' })).status).toBe(200);
+  expect((await say('99/close', { reason: 'lost' })).body).toMatchObject({ code: 'hold_not_found', status: 404 });
+});

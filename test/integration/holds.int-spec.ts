@@ -101,6 +101,17 @@ describe('a hold', () => {
     expect(lab.chain.sent.filter(({ nonce }) => nonce === 0n)).toEqual([]);
   });
 
+  it('gets no higher price when it is stuck: nothing is signed for it', async () => {
+    await hold(1);
+    await lab.node.step();
+    outsideSends(0n);
+    await lab.node.holds();
+    lab.chain.mineEmpty(20);
+    await lab.node.follow();
+    await lab.node.bump();
+    expect(lab.chain.sent).toEqual([]);
+  });
+
   it('is ended by what was mined between two looks; a reorg brings it back with its hash', async () => {
     const id = await hold(1);
     await lab.node.step();
@@ -427,6 +438,114 @@ describe('what an outside sender says about its hold', () => {
     expect(await nonces([payload], next)).toEqual([1]);
     expect(lab.minedWith(2)).toHaveLength(2);
   });
+});
+
+describe('a hold that an operator closes', () => {
+  const HASH = aHash(7);
+  const say = async (kind: 'consume' | 'close', txId: string, more: Partial<CommandInput> = {}) => {
+    await lab.node.get(SubmitCommand).execute(anOrder(kind, txId, more));
+    await lab.node.commands();
+  };
+  /** With a hash that never comes, and a payload behind it. */
+  async function stuck(): Promise<[hold: string, payload: string]> {
+    const ids: [string, string] = [await hold(1), await lab.create(2)];
+    await lab.node.step();
+    await say('consume', ids[0], { txHash: HASH });
+    return ids;
+  }
+  const noOps = (): ModelTx[] => lab.chain.sent.filter(({ nonce }) => nonce === 0n);
+
+  it('is blocked for ever by a hash that never comes; then a no-op uses its nonce, and what waits behind it goes on', async () => {
+    const [id, behind] = await stuck();
+    await lab.live(3);
+    expect(await lab.states([id, behind])).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
+    await say('close', id);
+    expect(await lab.node.tx(id)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING', nonce: 0 });
+    await finish(lab.node, [behind]);
+    expect(noOps()).toHaveLength(1);
+    expect(noOps()[0]).toMatchObject({ data: '0x' });
+    expect(await lab.node.tx(id)).toMatchObject({ state: 'CANCELLED', txHash: noOps()[0]?.hash });
+    expect(await lab.fills()).toEqual([]);
+  });
+
+  it('ends by what its sender sent all the same, when that is mined and not the no-op', async () => {
+    const [id, behind] = await stuck();
+    await say('close', id);
+    await lab.resubmit();
+    expect(noOps()).toHaveLength(1);
+    // It replaces the no-op in the pool.
+    const sent = outsideSends(0n);
+    await finish(lab.node, [id, behind]);
+    expect(await lab.node.tx(id)).toMatchObject({ state: 'CONFIRMED', txHash: sent.hash });
+    expect(await nonces([id, behind])).toEqual([0, 1]);
+  });
+
+  it('is outbid by the no-op, also when it is seen only then; the sender’s bytes are never sent by us', async () => {
+    const [id, behind] = await stuck();
+    const sent = outsideSends(0n);
+    await lab.node.holds();
+    lab.chain.dropPool();
+    await say('close', id);
+    await lab.node.holds();
+    await finish(lab.node, [behind]);
+    expect(noOps().map(({ hash }) => hash)).not.toContain(sent.hash);
+    expect((await lab.node.tx(id)).state).toBe('CANCELLED');
+  });
+
+  it('that was private, and whose sender left, is closed, too; a reorg lets the no-op compete again', async () => {
+    const [id, behind] = [await hold(1), await lab.create(2)];
+    await lab.node.step();
+    await say('close', id);
+    await lab.resubmit();
+    await lab.mine();
+    expect((await lab.node.tx(id)).state).toBe('MINED');
+    lab.chain.reorg(1);
+    await lab.node.follow();
+    expect(await lab.node.tx(id)).toMatchObject({ state: 'IN_MEMPOOL', txHash: noOps()[0]?.hash });
+    await finish(lab.node, [behind]);
+    expect(new Set(noOps().map(({ hash }) => hash)).size).toBe(1);
+    expect((await lab.node.tx(id)).state).toBe('CANCELLED');
+  });
+
+  it('is closed by the next owner, when the first one dies before it signs; the same bytes go out after one that dies after it', async () => {
+    const [id, behind] = await stuck();
+    await say('close', id);
+    const next = await quickSuccessor();
+    await next.step();
+    await lab.resubmit(next);
+    const [first] = noOps();
+    lab.chain.dropPool();
+    await next.releaseLeases();
+    const last = await lab.startNode();
+    await finish(last, [behind]);
+    expect(new Set(noOps().map(({ hash }) => hash))).toEqual(new Set([first?.hash]));
+    expect((await last.tx(id)).state).toBe('CANCELLED');
+  });
+
+  it('gets a higher price, when its no-op is stuck', async () => {
+    const [id] = await stuck();
+    await say('close', id);
+    await lab.resubmit();
+    lab.chain.mineEmpty(20);
+    await lab.node.follow();
+    await lab.node.bump();
+    expect(noOps().map(({ data }) => data)).toEqual(['0x', '0x']);
+    expect((await lab.node.tx(id)).txHash).toBe(noOps()[1]?.hash);
+  });
+
+  for (const isNoticed of [true, false])
+    it(`keeps the nonce for the no-op, whose commit the database lost (noticed: ${isNoticed})`, async () => {
+      const [id, behind] = await stuck();
+      await say('close', id);
+      const standby = await Standby.of(lab.node.get(Database));
+      await lab.resubmit();
+      await lab.node.releaseLeases();
+      await standby.promote(isNoticed);
+      const next = await quickSuccessor();
+      await finish(next, [behind]);
+      expect(await next.tx(id)).toMatchObject({ state: 'CANCELLED', nonce: 0 });
+      expect(lab.minedWith(2)).toHaveLength(1);
+    });
 });
 
 const WITHOUT_HOLDS = [

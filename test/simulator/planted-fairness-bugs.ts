@@ -103,8 +103,9 @@ class ResendsCancelled extends ResendAttempts {
   }
 
   override async resend(chainId: ChainId, leases: readonly Lease[], txs: readonly ManagedTx[]): Promise<Resent> {
-    const closing = (await this.inFlight(txs)).filter(({ tx, last }) => tx.isClosing && last.kind === 'payload');
-    const sends = closing.map(({ tx, last }) => ({ tx, attempt: last }));
+    const sends = (await this.inFlight(txs)).flatMap(({ tx, last }) =>
+      tx.isClosing && last?.kind === 'payload' ? [{ tx, attempt: last }] : [],
+    );
     if (sends.length > 0) await this.sender.execute(this.chainsToSend.get(chainId), leases, sends);
     return super.resend(chainId, leases, txs);
   }

@@ -9,6 +9,7 @@ import { PoliciesModule } from '../policies/policies.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
 import { AskChain } from './application/ask-chain.js';
 import { CarryOutCommands } from './application/carry-out-commands.js';
+import { CloseHold } from './application/close-hold.js';
 import { CarryOutOnSlot } from './application/carry-out-on-slot.js';
 import { CloseExpired } from './application/close-expired.js';
 import { CloseUnwanted } from './application/close-unwanted.js';
@@ -44,6 +45,7 @@ import { PgCommandStore } from './infrastructure/pg-command-store.js';
     CarryOutCommands,
     CarryOutOnSlot,
     ConsumeHold,
+    CloseHold,
     AnswerCommand,
     AskChain,
     ReplaceSent,

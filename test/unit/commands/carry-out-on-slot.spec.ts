@@ -64,8 +64,9 @@ describe('an extend', () => {
   });
 });
 
-it('a cancel and a release end what nothing was sent of', async () => {
+it('a cancel, a release and a close are ends', async () => {
   await carryOut({ kind: 'cancel' }, { state: 'ALLOCATED' });
   await carryOut({ kind: 'release' }, { state: 'ALLOCATED' });
-  expect(closed).toEqual(['cancel', 'release']);
+  await carryOut({ kind: 'close' }, { state: 'IN_MEMPOOL' });
+  expect(closed).toEqual(['cancel', 'release', 'close']);
 });

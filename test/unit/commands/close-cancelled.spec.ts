@@ -16,7 +16,7 @@ import { aCommand, aManagedTx, anAttempt, aSigner, FREE_QUOTE } from '../../supp
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
 const LEASES: Lease[] = [{ signer: aSigner(), owner: 'node', token: 1n }];
-const COMMAND = aCommand({ kind: 'cancel' });
+const COMMAND = { ...aCommand(), kind: 'cancel' as const };
 
 const FREE = { quote: FREE_QUOTE, gas: new Map() };
 
@@ -94,6 +94,34 @@ it('a cancel of an unknown tx is refused', async () => {
   expect(await unwanted.cancel(LEASES, COMMAND, NOTHING_ASKED)).toEqual({
     commandId: 'command-1',
     refusal: 'no such transaction',
+  });
+});
+
+describe('a close of a hold', () => {
+  const CLOSED = 'closed by an operator, with the word of its outside sender';
+  const close = async (progress: Partial<TxProgress>) => {
+    txs = [aManagedTx({ txId: COMMAND.txId, kind: 'hold', nonce: 7n, ...progress }).build()];
+    return unwanted.cancel(LEASES, { ...COMMAND, kind: 'close' }, NOTHING_ASKED);
+  };
+
+  it.each(['ALLOCATED', 'IN_MEMPOOL'] as const)(
+    'that is %s never gives its nonce back: something may be out that nobody sees',
+    async (state) => {
+      expect(await close({ state })).toEqual({ commandId: 'command-1', refusal: null });
+      expect(writes.written).toMatchObject([{ changes: { slots: { released: [] } } }]);
+      const closing = { as: 'CANCELLED', reason: CLOSED, won: false };
+      expect(writes.txs).toMatchObject([{ state: 'IN_MEMPOOL', progress: { closing, subState: 'CANCELLING' } }]);
+      // Nobody is told that its sender has used it.
+      expect(writes.txs.flatMap((tx) => tx.pendingEvents()).map(({ reason }) => reason)).toEqual(['updated']);
+    },
+  );
+
+  it('that was carried out is done, whatever the chain has decided by then', async () => {
+    const closing = { as: 'CANCELLED', reason: CLOSED, won: false } as const;
+    for (const state of ['IN_MEMPOOL', 'MINED', 'CONFIRMED'] as const)
+      expect(await close({ state, closing })).toEqual({ commandId: 'command-1', refusal: null });
+    expect(await close({ state: 'CONFIRMED' })).toMatchObject({ refusal: 'the hold is CONFIRMED' });
+    expect(writes.written).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { CloseHold } from '../../../src/modules/commands/application/close-hold.js';
 import { ConsumeHold } from '../../../src/modules/commands/application/consume-hold.js';
 import { type CommandInput, SubmitCommand } from '../../../src/modules/commands/application/submit-command.js';
 import { CommandStore } from '../../../src/modules/commands/domain/tx-command.js';
@@ -32,6 +33,7 @@ beforeAll(async () => {
       AnswerCommand,
       { provide: SubmitCommand, useValue: { execute: told('submit') } },
       { provide: ConsumeHold, useValue: { execute: told('consume') } },
+      { provide: CloseHold, useValue: { execute: told('close') } },
       { provide: TxQueries, useValue: { find: async (id: string) => (id === HOLD_ID ? hold : null) } },
       { provide: CommandStore, useValue: { get: async () => ({ ...COMMAND, status: 'DONE' }) } },
       { provide: CommandScheduler, useValue: { wake: () => undefined } },
@@ -81,6 +83,19 @@ describe('what an outside sender says about a nonce', () => {
     expect(await say('release', { holdId: HOLD_ID })).toMatchObject({ status: 404, body: { code: 'tx_not_found' } });
   });
 
+  it('is closed by an operator, who is told nothing of the transaction, which may be of another account', async () => {
+    hold = { ...hold, signer: anAddress(99) };
+    const answer = await say('7/close', { reason: 'lost' }, { 'idempotency-key': 'k' });
+    expect(answer).toMatchObject({ status: 202, body: { status: 'QUEUED', txId: HOLD_ID } });
+    expect(answer.body).not.toHaveProperty('tx');
+    expect(await say('7/close', { reason: 'lost' })).toMatchObject({ status: 200 });
+    const slot = { signer: SIGNER, nonce: 7n };
+    expect(stored).toEqual([
+      ['close', slot, { sender: expect.anything(), requestId: 'k', reason: 'lost' }],
+      ['close', slot, { sender: expect.anything(), requestId: null, reason: 'lost' }],
+    ]);
+  });
+
   it('is another command with another hash or time', async () => {
     for (const txHash of [HASH, HASH, aHash(8)]) await say('7/consume', { holdId: HOLD_ID, txHash });
     const [first, again, other] = stored.map(([, , input]) => (input as CommandInput).requestHash);
@@ -105,6 +120,9 @@ describe('what an outside sender says about a nonce', () => {
     ['7/consume', { holdId: HOLD_ID, txHash: '0x1' }, 'invalid_request'],
     ['7/extend', { holdId: HOLD_ID, ttl: 9 }, 'invalid_request'],
     ['7/release', {}, 'invalid_request'],
+    ['7/close', {}, 'invalid_request'],
+    ['7/close', { reason: '' }, 'invalid_request'],
+    ['x/close', { reason: 'lost' }, 'invalid_nonce'],
     ['x/release', { holdId: HOLD_ID }, 'invalid_nonce'],
   ])('%s is refused with the body %j', async (what, body, code) => {
     expect(await say(what, body)).toMatchObject({ status: 400, body: { code } });

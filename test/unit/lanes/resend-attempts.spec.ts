@@ -133,6 +133,17 @@ describe('what is sent again', () => {
     expect(await resent({ txId: 'another' })).toEqual([]);
   });
 
+  it('is nothing of a hold, until it is closed: then a no-op, also where nothing of it was seen, and never its own bytes', async () => {
+    for (const own of [[], [{ kind: 'payload' as const }]]) {
+      tx = aTx({ kind: 'hold' });
+      expect([await signsNoOp(...own), sent]).toEqual([false, []]);
+      tx = aTx({ kind: 'hold', closing: { as: 'CANCELLED', reason: 'closed', won: false } });
+      expect([await signsNoOp(...own), sent]).toEqual([true, []]);
+      expect(toConsume).toMatchObject([{ tx: { id: 'tx' }, attempts: own }]);
+    }
+    expect(await resent({ kind: 'payload' }, { kind: 'cancel' })).toEqual([[1, 'UNKNOWN']]);
+  });
+
   it('is an attempt of its own slot, and outbids nothing else, where txs of several signers are late', async () => {
     const closing = { as: 'FAILED', reason: 'refused', won: false } as const;
     const [mine, other] = [aTx({ closing }), aTx({ txId: 'other', signer: aSigner(2), closing })];

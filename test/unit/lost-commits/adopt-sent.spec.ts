@@ -9,6 +9,8 @@ import type {
 } from '../../../src/modules/ledger/domain/lost-commits.repository.js';
 import { type ManagedTxRepository, NewFills, type RequestedTx } from '../../../src/modules/ledger/index.js';
 import type { ManagedTx, TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { NO_PAYLOAD } from '../../../src/modules/ledger/domain/tx-request.js';
+import { noOpPayload } from '../../../src/modules/ledger/domain/index.js';
 import { aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
@@ -149,6 +151,20 @@ describe('a transaction that is out', () => {
       { txId: 'known-fill', reason: 'nonce_recovered', txHash: aHash(7n) },
     ]);
     expect([slots(), writes.fills, writes.txs]).toEqual([[], [], []]);
+  });
+
+  it('of a hold is what its sender sent; of one that is closed a no-op is ours', async () => {
+    const closing = { as: 'CANCELLED', reason: 'closed', won: false } as const;
+    const noOp = { ...aSent(7n), ...noOpPayload(SIGNER.address, 2) };
+    const kindOf = async (progress: Partial<TxProgress>, sent: SentTransaction) => {
+      const tx = aManagedTx({ txId: 'hold', kind: 'hold', state: 'IN_MEMPOOL', nonce: 7n, ...progress }).build();
+      [held, writes.written.length] = [[{ tx, request: aRequest({ payload: NO_PAYLOAD }) }], 0];
+      await adopt([sent], open(7n, 'hold'));
+      return [writes.inserted.map(({ kind }) => kind), writes.txs.map((each) => each.progress.subState)];
+    };
+    expect(await kindOf({}, noOp)).toEqual([['payload'], [null]]);
+    expect(await kindOf({ closing, subState: 'CANCELLING' }, aSent(7n))).toEqual([['payload'], ['CANCELLING']]);
+    expect(await kindOf({ closing, subState: 'CANCELLING' }, noOp)).toEqual([['cancel'], ['CANCELLING']]);
   });
 
   it('of nobody here is the attempt of a fill, with the gas of the bytes', async () => {

@@ -282,16 +282,18 @@ describe('what is said besides', () => {
     ['cancel', 'cancel it'],
     ['replace', 'replace it'],
     ['speed_up', 'speed it up'],
+    ['close', 'close it'],
   ] as const)('is a %s that waits for the owner of its signer', (kind, words) => {
+    const who = kind === 'close' ? 'An operator' : 'Its client';
     const since = '2026-11-21T08:00:09.000Z';
     const nextTryAt = '2026-11-21T08:01:00.000Z';
     expect(summaryOf({ command: { kind, since, tries: 0, nextTryAt } })).toContain(
-      ` Its client asked at ${since} to ${words}; the owner of its signer carries this out next.`,
+      ` ${who} asked at ${since} to ${words}; the owner of its signer carries this out next.`,
     );
     expect([1, 3].map((tries) => summaryOf({ command: { kind, since, tries, nextTryAt } }))).toEqual(
       ['one try', '3 tries'].map((tried) =>
         expect.stringContaining(
-          ` Its client asked at ${since} to ${words}; that could not be done yet (${tried}), and is tried again at ${nextTryAt}.`,
+          ` ${who} asked at ${since} to ${words}; that could not be done yet (${tried}), and is tried again at ${nextTryAt}.`,
         ),
       ),
     );
@@ -399,6 +401,13 @@ describe('a hold', () => {
     expect(summary).toBe(said);
     expect(next.what).not.toContain('sends the same bytes');
     expect(hold({ state, failureReason: null }).summary).not.toContain('null');
+  });
+
+  it('that is closed competes with a no-op, which is signed or not yet', () => {
+    const reason = { failureReason: 'closed by an operator', price: FREE };
+    const closed = { state: 'IN_MEMPOOL', subState: 'CANCELLING', ...reason } as const;
+    expect(hold(closed).summary).toContain('(closed by an operator): a no-op will compete with it for nonce 7');
+    expect(hold({ ...closed, noOpSignedAt: NEXT_TRY }).summary).toContain(`competes with a no-op for nonce 7`);
   });
 
   it('with a lower nonce is what another one waits for, by the account that has it', () => {

@@ -4,9 +4,9 @@ import { type Lease, leasesFor } from '../../signers/index.js';
 import { commandVerdict } from '../domain/command-verdict.js';
 import type { Decision, TxCommand } from '../domain/tx-command.js';
 import type { ChainAnswers } from './ask-chain.js';
-import { CloseUnwanted } from './close-unwanted.js';
+import { CloseUnwanted, isEnding } from './close-unwanted.js';
 
-/** Carries out what is about a nonce and signs no payload: cancels, and what outside senders say about their holds. */
+/** Carries out what is about a nonce and signs no payload: cancels, and what is said about holds. */
 @Injectable()
 export class CarryOutOnSlot {
   constructor(
@@ -19,7 +19,7 @@ export class CarryOutOnSlot {
   /** @returns null when the chain has to be asked */
   async execute(leases: readonly Lease[], command: TxCommand, said: ChainAnswers): Promise<Decision | null> {
     const { kind, commandId, txHash, ttl } = command;
-    if (kind === 'cancel' || kind === 'release') return this.unwanted.cancel(leases, command, said);
+    if (isEnding(kind)) return this.unwanted.cancel(leases, { ...command, kind }, said);
     const [tx] = await this.repository.byIds([command.txId]);
     if (!tx) return { commandId, refusal: 'no such transaction' };
     const verdict = commandVerdict(kind, tx, txHash);

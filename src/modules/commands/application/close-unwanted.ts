@@ -13,18 +13,27 @@ import {
   WriteChanges,
 } from '../../ledger/index.js';
 import { commandVerdict, PRICE_REFUSALS } from '../domain/command-verdict.js';
-import type { Decision, TxCommand } from '../domain/tx-command.js';
+import type { CommandKind, Decision, TxCommand } from '../domain/tx-command.js';
 import type { ChainAnswers } from './ask-chain.js';
 
-const CANCELLED = 'cancelled by its client';
-const RELEASED = 'given back by its outside sender, unused';
+const REASONS = {
+  cancel: 'cancelled by its client',
+  release: 'given back by its outside sender, unused',
+  close: 'closed by an operator, with the word of its outside sender',
+} as const;
+type Ending = keyof typeof REASONS;
+
+/** Whether a command ends a tx without another payload. */
+export function isEnding(kind: CommandKind): kind is Ending {
+  return kind in REASONS;
+}
 
 /** A tx that is not wanted any more: its client cancelled it, or it expired. */
 export interface Unwanted {
   readonly tx: ManagedTx;
   readonly reason: string;
-  /** Ends it when nothing of it was sent. */
-  readonly end: (tx: ManagedTx) => void;
+  /** Ends it when nothing of it was sent. Null: nobody knows whether something was. */
+  readonly end: ((tx: ManagedTx) => void) | null;
 }
 
 /**
@@ -41,26 +50,31 @@ export class CloseUnwanted {
   ) {}
 
   /**
-   * Carries out a cancel of a tx that has a nonce, or a release of a hold.
+   * Carries out a cancel of a tx that has a nonce, or a release or close of a hold. Of a hold that is closed something may be out that nobody sees.
    * @param said nothing at first. Only what was sent for free needs it
    * @returns null when the chain has to be asked
    */
-  async cancel(leases: readonly Lease[], command: TxCommand, said: ChainAnswers): Promise<Decision | null> {
-    const { commandId } = command;
+  async cancel(
+    leases: readonly Lease[],
+    command: TxCommand & { readonly kind: Ending },
+    said: ChainAnswers,
+  ): Promise<Decision | null> {
+    const { commandId, kind } = command;
     const [tx] = await this.repository.byIds([command.txId]);
     if (!tx) return { commandId, refusal: 'no such transaction' };
     // A crash, or an answer of the database that was lost, took the note that it was carried out. What came of it is no reason to refuse it.
     const { closing, failureReason } = tx.progress;
-    const reason = command.kind === 'release' ? RELEASED : CANCELLED;
+    const reason = REASONS[kind];
     if (closing?.reason === reason || failureReason === reason) return { commandId, refusal: null };
-    const verdict = commandVerdict(command.kind, tx);
+    const verdict = commandVerdict(kind, tx);
     if (verdict.kind === 'refused') return { commandId, refusal: verdict.detail };
     if (verdict.kind === 'done') return { commandId, refusal: null };
     const sent = hasNonce(tx) ? await this.attempts.ofSlots([tx]) : [];
     const price = tx.isBeingRequeued ? 'enough' : this.priceAgainst(tx, sent.map(asFound), said);
     if (price === 'unknown') return null;
     if (price !== 'enough') return { commandId, refusal: PRICE_REFUSALS[price] };
-    await this.end(leases, 'cancel', sent, [{ tx, reason, end: (copy) => copy.cancelled(reason) }]);
+    const end = kind === 'close' ? null : (copy: ManagedTx): void => copy.cancelled(reason);
+    await this.end(leases, 'cancel', sent, [{ tx, reason, end }]);
     return { commandId, refusal: null };
   }
 
@@ -100,10 +114,14 @@ export class CloseUnwanted {
     unwanted: readonly Unwanted[],
   ): Promise<void> {
     const bySlot = groupBy(sent, slotKey);
-    const released = unwanted.map(({ tx }) => tx).filter((tx) => hasNonce(tx) && nothingIsOut(tx, bySlot));
+    const released: ManagedTx[] = [];
     for (const { tx, reason, end } of unwanted) {
-      if (!hasNonce(tx) || released.includes(tx)) end(tx);
-      else tx.close('CANCELLED', reason);
+      if (end === null || (hasNonce(tx) && !nothingIsOut(tx, bySlot))) {
+        tx.close('CANCELLED', reason);
+        continue;
+      }
+      if (hasNonce(tx)) released.push(tx);
+      end(tx);
     }
     await this.write.execute(leases, operation, {
       txs: unwanted.map(({ tx }) => tx),

@@ -25,6 +25,8 @@ export interface CommandInput {
   readonly ttl?: number;
   /** The new request of a replace. */
   readonly request: TxRequest | null;
+  /** Writes what must be true if, and only if, the command is stored. */
+  readonly inSameCommit?: (tx: Tx) => Promise<void>;
 }
 
 export interface SubmittedCommand {
@@ -101,6 +103,7 @@ export class SubmitCommand {
     };
     await this.changeTx(tx, managed, command, input);
     await this.store.insert(tx, command, account);
+    await input.inSameCommit?.(tx);
     return { command, isNew: true };
   }
 

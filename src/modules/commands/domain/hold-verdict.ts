@@ -13,20 +13,24 @@ export type CommandVerdict =
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string; readonly advice: string };
 
 /**
- * The rules of what an outside sender says about its hold. A repetition of what holds already is done; what contradicts it is refused.
+ * The rules of what an outside sender, or an operator, says about a hold. A repetition of what holds already is done; what contradicts it is refused.
  * @param txHash of a consume. While nothing is mined it may name another transaction than before: the chain decides between them
  */
 export function holdVerdict(command: HoldCommandKind, tx: ManagedTx, txHash: Hash | null): CommandVerdict {
   const { state, progress } = tx;
   if (!tx.isHold)
     return refused('not_a_hold', 'the transaction is not one of an outside sender', 'use the id of a hold');
+  const givesUp = command === 'release' || command === 'close';
   if (state === 'PENDING') {
     if (command === 'consume') return refused('no_nonce_yet', 'the hold has no nonce yet', 'wait until it has one');
-    return { kind: command === 'release' ? 'at_once' : 'by_owner' };
+    return { kind: givesUp ? 'at_once' : 'by_owner' };
   }
   if (state === 'ALLOCATED') return { kind: 'by_owner' };
-  if (state === 'IN_MEMPOOL') return command === 'consume' ? { kind: 'done' } : USED;
-  if (command === 'release' && state === 'CANCELLED') return { kind: 'done' };
+  if (state === 'IN_MEMPOOL') {
+    if (command === 'close') return { kind: tx.isClosing ? 'done' : 'by_owner' };
+    return command === 'consume' ? { kind: 'done' } : USED;
+  }
+  if (givesUp && state === 'CANCELLED') return { kind: 'done' };
   const isUsed = state === 'MINED' || state === 'CONFIRMED' || state === 'FAILED';
   if (command === 'consume' && isUsed && progress.txHash !== null)
     return progress.txHash === txHash

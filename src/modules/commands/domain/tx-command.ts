@@ -6,8 +6,8 @@ import type { TxRequest } from '../../ledger/index.js';
 
 /** What a client may ask for about a tx that it created. */
 export const CHANGE_KINDS = ['cancel', 'replace', 'speed_up'] as const;
-/** What an outside sender says about the nonce that it has. */
-export const HOLD_COMMAND_KINDS = ['release', 'consume', 'extend'] as const;
+/** What an outside sender says about the nonce that it has; `close`: what an operator says with its word. */
+export const HOLD_COMMAND_KINDS = ['release', 'consume', 'extend', 'close'] as const;
 export type HoldCommandKind = (typeof HOLD_COMMAND_KINDS)[number];
 export const COMMAND_KINDS = [...CHANGE_KINDS, ...HOLD_COMMAND_KINDS] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];

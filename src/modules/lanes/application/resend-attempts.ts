@@ -15,12 +15,12 @@ import {
 import { type Lease, slotKey } from '../../signers/index.js';
 import { type Attempt, AttemptRepository, type ManagedTx, ManagedTxRepository } from '../../ledger/index.js';
 
-/** A tx with its attempts, oldest first, and with all attempts of its slot; `last` is the newest of its own. */
+/** A tx with its attempts, oldest first, and with all attempts of its slot; `last` is the newest of its own: null of a hold that is closed, and of which nothing was seen. */
 interface SentTx {
   readonly tx: ManagedTx;
   readonly attempts: readonly Attempt[];
   readonly ofSlot: readonly Attempt[];
-  readonly last: Attempt;
+  readonly last: Attempt | null;
 }
 
 /** After so many attempts of one fill, other gas is not accepted either; it is resent as it is. Another price may be. */
@@ -74,25 +74,25 @@ export class ResendAttempts {
     this.metrics.count('resubmit_total', again.length, { kind: 'same_bytes' });
   }
 
-  /** Reads the txs again, because the worker of their signer may have changed them. Leaves out those that are not in flight, those without an attempt, and holds. */
+  /** Reads the txs again, because the worker of their signer may have changed them. Leaves out those that are not in flight, those without an attempt, and holds, unless they are closed. */
   protected async inFlight(found: readonly ManagedTx[]): Promise<SentTx[]> {
     const txs = (await this.repository.byIds(found.map(({ id }) => id))).filter(
-      (tx) => (tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED') && !tx.isResting && !tx.isHold,
+      (tx) => (tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED') && !tx.isResting && (!tx.isHold || tx.isClosing),
     );
     const all = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
     const bySlot = groupBy(all.map(asFound), slotKey);
     return txs.flatMap((tx) => {
       const ofSlot = bySlot.get(slotKey(tx)) ?? [];
       const attempts = ofSlot.filter(({ txId }) => txId === tx.id);
-      const last = attempts.at(-1);
-      return last ? [{ tx, attempts, ofSlot, last }] : [];
+      const last = attempts.at(-1) ?? null;
+      return last !== null || tx.isHold ? [{ tx, attempts, ofSlot, last }] : [];
     });
   }
 }
 
 /** The slot is closing and has no no-op yet; or its last no-op was refused, and with other gas or another price it may be accepted, or paid. */
 function needsNoOp({ tx, attempts, last }: SentTx): boolean {
-  if (tx.isClosing && last.kind === 'payload') return true;
+  if (last === null || (tx.isClosing && last.kind === 'payload')) return true;
   if (last.kind === 'payload' || last.errorClass === null) return false;
   if (refusedForPrice(last)) return true;
   if (last.kind === 'fill' && attempts.length >= MAX_FILL_ATTEMPTS) return false;

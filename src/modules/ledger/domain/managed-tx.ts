@@ -170,7 +170,7 @@ export class ManagedTx {
     return this.data.kind;
   }
 
-  /** An outside sender signs and sends it: Lockstep never does. */
+  /** An outside sender signs and sends it: Lockstep never does, but for the no-op of one that is closed. */
   get isHold(): boolean {
     return this.data.kind === 'hold';
   }
@@ -285,7 +285,7 @@ export class ManagedTx {
     if (this.data.state === 'ALLOCATED') this.transition('IN_MEMPOOL', 'sent', { txHash });
     else this.record('updated', { txHash });
     this.data.txHash = txHash;
-    this.count(null, null);
+    this.count(this.closingSubState, null);
     this.receiptTimer = { inMs: 0 };
   }
 
@@ -408,7 +408,9 @@ export class ManagedTx {
     const subState = isRefused ? 'REFUSED' : 'CANCELLING';
     const detail = isRefused ? { subState, becomes } : { subState };
     const said = { txHash: this.data.txHash, error: reason, detail };
-    if (this.data.state === 'ALLOCATED') this.transition('IN_MEMPOOL', isRefused ? 'refused' : 'sent', said);
+    // Of a hold nobody knows whether its sender has sent something.
+    const begun = this.isHold ? 'updated' : 'sent';
+    if (this.data.state === 'ALLOCATED') this.transition('IN_MEMPOOL', isRefused ? 'refused' : begun, said);
     else this.record(isRefused ? 'refused' : 'updated', said);
     this.count(subState, reason);
     this.resubmitTimer = { inMs: 0 };

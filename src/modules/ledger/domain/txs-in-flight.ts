@@ -14,7 +14,7 @@ export type PoolKind = 'plain' | 'blob' | 'alone';
 export interface UnminedTx {
   readonly tx: ManagedTx;
   readonly newest: Pick<Attempt, 'kind' | 'pricedAtBlock' | 'errorClass'> | null;
-  /** It is a payload, and its signer is paused: it gets no higher price. */
+  /** It is a payload, and its signer is paused, or what an outside sender sent: it gets no higher price. */
   readonly isHeld: boolean;
 }
 

@@ -34,14 +34,14 @@ const ALLOCATED = {
 
 /**
  * Reads the lowest unmined nonces along managed_tx_live. A tx that a replacement competes with is left out: only the replacement gets
- * another price, and none while a rival of it is mined. A payload gets no higher price while its signer is paused; a no-op does. One of a
+ * another price, and none while a rival of it is mined. A payload gets no higher price while its signer is paused, nor does what an outside sender sent; a no-op does. One of a
  * stopped account does, too: other accounts wait behind it, also those that have no nonce yet.
  */
 export const LOWEST_UNMINED = {
   name: 'tx_lowest_unmined',
   text: `
     SELECT ${PROGRESS_COLUMNS}, a.kind AS attempt_kind, a.priced_at_block, a.error_class,
-           t.kind = 'hold' OR t.kind = 'payload' AND t.closing IS NULL AND ${isPaused('t.chain_id', 't.signer')} AS held
+           t.closing IS NULL AND (t.kind = 'hold' OR t.kind = 'payload' AND ${isPaused('t.chain_id', 't.signer')}) AS held
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx m

@@ -16,7 +16,7 @@ import { Log } from '../../../platform/logging/log.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import type { SentTransaction } from '../../chain/index.js';
 import type { Lease, SlotHolder } from '../../signers/index.js';
-import { carries, hasMoved, type Match, matchSent } from '../domain/match-sent.js';
+import { carries, hasMoved, isNoOp, type Match, matchSent } from '../domain/match-sent.js';
 import type { Findings } from './findings.js';
 
 /** Sent transactions of one nonce, and the tx whose attempts they become. */
@@ -268,24 +268,26 @@ function changesOf(
   };
 }
 
-/** Of a hold, what its outside sender has sent. */
-function kindOf(kind: ManagedTx['kind'], isPayload: boolean): Attempt['kind'] {
-  if (kind === 'hold') return 'payload';
-  return kind === 'fill' || isPayload ? kind : 'cancel';
+/** Of a hold, what its outside sender has sent; of one that is closed, our no-op. */
+function kindOf({ tx, request }: RequestedTx, sent: SentTransaction): Attempt['kind'] {
+  if (tx.kind === 'fill') return 'fill';
+  const isPayload = tx.isHold ? !tx.isClosing || !isNoOp(sent) : carries(sent, request);
+  return isPayload ? 'payload' : 'cancel';
 }
 
 function slotOf({ tx: { signer, nonce, id: txId } }: RequestedTx): SlotHolder {
   return { signer, nonce, txId };
 }
 
-function attemptOf({ tx: { id, kind, signer, nonce }, request }: RequestedTx, sent: SentTransaction): Attempt {
+function attemptOf(holder: RequestedTx, sent: SentTransaction): Attempt {
+  const { id, signer, nonce } = holder.tx;
   const { hash, raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas } = sent;
   return {
     signer,
     nonce,
     txHash: hash,
     raw,
-    kind: kindOf(kind, carries(sent, request)),
+    kind: kindOf(holder, sent),
     txId: id,
     gasLimit,
     fees: { maxFeePerGas, maxPriorityFeePerGas, ...(maxFeePerBlobGas !== undefined && { maxFeePerBlobGas }) },

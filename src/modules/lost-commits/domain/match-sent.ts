@@ -97,7 +97,11 @@ function senderIn(txs: readonly RequestedTx[], sent: readonly SentTransaction[])
 }
 
 function closes(sent: SentTransaction, holder: RequestedTx | undefined): boolean {
-  return holder !== undefined && carries(sent, { payload: noOpPayload(sent.account, sent.type) });
+  return holder !== undefined && isNoOp(sent);
+}
+
+export function isNoOp(sent: SentTransaction): boolean {
+  return carries(sent, { payload: noOpPayload(sent.account, sent.type) });
 }
 
 /** Ignores gas and fees: Lockstep chooses them for each attempt. */

@@ -1,4 +1,4 @@
-import type { Words } from './races-in-words.js';
+import { closing, type Words } from './races-in-words.js';
 import type { TxFacts } from './tx-facts.js';
 
 const FINAL = { next: 'nothing: this state is final', isUntimed: true } as const;
@@ -14,14 +14,19 @@ export function holdInWords(facts: TxFacts): Words {
         expiresAt === null
           ? 'it has no end by time: its sender uses it or gives it back, or the chain ends it'
           : `its sender uses it or gives it back; after ${expiresAt} it is given back as soon as two looks at the chain show it unused`,
-      operator: [`Ask its sender, or have it call …/nonces/${nonce}/consume, release or extend.`],
+      operator: [
+        `Ask its sender, or have it call …/nonces/${nonce}/consume, release or extend; if it cannot, POST …/nonces/${nonce}/close has a no-op compete for the nonce.`,
+      ],
       isUntimed: true,
     };
+  if (facts.subState === 'CANCELLING') return closing(facts);
   if (state === 'IN_MEMPOOL')
     return {
       why: `keeps nonce ${nonce}, with which its outside sender has sent a transaction, or says so${behindIt(facts)}`,
       next: BY_CHAIN,
-      operator: ['If nothing is mined for long, ask its sender to send again, at a higher price.'],
+      operator: [
+        `If nothing is mined for long, ask its sender to send again, at a higher price; if it cannot, POST …/nonces/${nonce}/close has a no-op compete for the nonce.`,
+      ],
       isUntimed: true,
     };
   if (state === 'CONFIRMED') return { why: `was consumed: nonce ${nonce} is used in a final block`, ...FINAL };

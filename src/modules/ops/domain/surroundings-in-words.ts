@@ -90,12 +90,13 @@ const WISHES = {
   release: 'take its nonce back',
   consume: 'watch what has its nonce',
   extend: 'keep its nonce longer',
+  close: 'close it',
 } as const;
 
 function commandOf({ command }: TxFacts): string[] {
   if (command === null) return [];
   const { kind, since, tries, nextTryAt } = command;
-  const asked = `Its client asked at ${since} to ${WISHES[kind]}`;
+  const asked = `${kind === 'close' ? 'An operator' : 'Its client'} asked at ${since} to ${WISHES[kind]}`;
   if (tries === 0) return [`${asked}; the owner of its signer carries this out next.`];
   return [
     `${asked}; that could not be done yet (${tries === 1 ? 'one try' : `${tries} tries`}), and is tried again at ${nextTryAt}.`,

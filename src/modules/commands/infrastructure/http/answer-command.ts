@@ -26,15 +26,31 @@ export class AnswerCommand {
     reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
     const left = leaveSignal(reply);
-    const { command, isNew } = await submit();
-    this.scheduler.wake(command.signer.chainId);
+    const { command, isNew } = await this.submitted(submit);
     const watched = command.replacement ?? command.txId;
     if (waitFor !== undefined) await this.wait.execute(watched, waitFor, timeoutMs, left);
-    void reply.status(isNew && command.status === 'QUEUED' ? HttpStatus.ACCEPTED : HttpStatus.OK);
+    void reply.status(statusOf(command, isNew));
     const now = waitFor === undefined ? null : await this.commands.get(command.commandId);
     const tx = await findTx(watched, (id) => this.queries.find(id, sender));
     return Object.assign(toDto(now ?? command), { tx });
   }
+
+  /** Without the transaction, which may be one of another account. */
+  async brief(submit: () => Promise<SubmittedCommand>, reply: FastifyReply): Promise<CommandDto> {
+    const { command, isNew } = await this.submitted(submit);
+    void reply.status(statusOf(command, isNew));
+    return toDto(command);
+  }
+
+  private async submitted(submit: () => Promise<SubmittedCommand>): Promise<SubmittedCommand> {
+    const submitted = await submit();
+    this.scheduler.wake(submitted.command.signer.chainId);
+    return submitted;
+  }
+}
+
+function statusOf({ status }: TxCommand, isNew: boolean): HttpStatus {
+  return isNew && status === 'QUEUED' ? HttpStatus.ACCEPTED : HttpStatus.OK;
 }
 
 export function toDto({ commandId, requestId, kind, status, refusal, txId, replacement }: TxCommand): CommandDto {

@@ -8,11 +8,14 @@ import { nonceOfPath, signerOfPath } from '../../../../platform/http/path-params
 import { callerOf, MayLast, Scope, waitsForState } from '../../../../platform/http/scope.js';
 import { TxQueries, type TxView } from '../../../ledger/index.js';
 import { ApiIdempotencyKey, findTx, foundTx, WaitQueryDto } from '../../../requests/index.js';
+import { CloseHold } from '../../application/close-hold.js';
 import { ConsumeHold } from '../../application/consume-hold.js';
 import { SubmitCommand } from '../../application/submit-command.js';
 import { AnswerCommand } from './answer-command.js';
-import { CommandAnswerDto } from './commands.dto.js';
+import { CommandAnswerDto, CommandDto } from './commands.dto.js';
 import {
+  CLOSE_EXAMPLES,
+  CloseHoldDto,
   CONSUME_EXAMPLES,
   ConsumeNonceDto,
   EXTEND_EXAMPLES,
@@ -20,7 +23,7 @@ import {
   HoldCommandDto,
   RELEASE_EXAMPLES,
 } from './hold-commands.dto.js';
-import { toHoldCommand } from './to-command.js';
+import { optionalId, toHoldCommand } from './to-command.js';
 
 const ACCEPTED = 'Stored: the owner of the signer carries it out within about a second';
 const DONE = 'Done, or stored before';
@@ -34,6 +37,7 @@ export class HoldCommandsController {
   constructor(
     private readonly submit: SubmitCommand,
     private readonly consumeHold: ConsumeHold,
+    private readonly closeHold: CloseHold,
     private readonly queries: TxQueries,
     private readonly answers: AnswerCommand,
   ) {}
@@ -147,6 +151,35 @@ export class HoldCommandsController {
     const { caller, hold } = await this.find([chainId, address], body, request);
     const command = toHoldCommand('release', hold, body, {}, key, caller);
     return this.answers.execute(() => this.submit.execute(command), caller, query, reply);
+  }
+
+  @Post(':nonce/close')
+  @Scope('signers:admin')
+  @ApiOperation({
+    operationId: 'closeHold',
+    summary: 'Close a hold whose transaction nobody sees',
+    description:
+      'For a nonce whose outside sender named a transaction that never comes, or left with it: else what is behind it waits for ever. A no-op with its nonce, which the signer pays, competes ' +
+      'with what the sender may have sent, and whichever is mined decides between CANCELLED and CONFIRMED. Ask its sender before. It needs no `holdId`: operators close the holds of all accounts. ' +
+      AGAIN,
+  })
+  @ApiIdempotencyKey()
+  @ApiBody({ type: CloseHoldDto, examples: CLOSE_EXAMPLES })
+  @ApiResponse({ status: 202, type: CommandDto, description: ACCEPTED })
+  @ApiResponse({ status: 200, type: CommandDto, description: DONE })
+  async close(
+    @Param('chainId') chainId: string,
+    @Param('address') address: string,
+    @Param('nonce') nonce: string,
+    @Body() { requestId, reason }: CloseHoldDto,
+    @Headers('idempotency-key') key: string | undefined,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CommandDto> {
+    const sender = callerOf(request);
+    const slot = { signer: signerOfPath(chainId, address, sender), nonce: nonceOfPath(nonce) };
+    const input = { sender, requestId: optionalId(requestId, key), reason };
+    return this.answers.brief(() => this.closeHold.execute(slot, input), reply);
   }
 
   private async withNonce(path: SignerPath, text: string, body: HoldCommandDto, request: FastifyRequest) {

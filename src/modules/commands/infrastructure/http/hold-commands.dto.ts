@@ -1,10 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsUUID } from 'class-validator';
-import { IsHash } from '../../../../platform/http/validators.js';
+import { HasChars, IsHash } from '../../../../platform/http/validators.js';
 import { IsTtl } from '../../../requests/index.js';
 import { CancelTxDto } from './commands.dto.js';
 
 const HOLD_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
+const MOST_REASON_CHARS = 500;
 const HASH = `0x${'ab'.repeat(32)}`;
 
 export class HoldCommandDto extends CancelTxDto {
@@ -29,6 +30,17 @@ export class ExtendNonceDto extends HoldCommandDto {
   ttl!: number;
 }
 
+export class CloseHoldDto extends CancelTxDto {
+  @ApiProperty({
+    minLength: 1,
+    maxLength: MOST_REASON_CHARS,
+    example: 'the relayer was asked: it lost what it signed',
+    description: 'What its sender says of it. For the audit log',
+  })
+  @HasChars({ min: 1, max: MOST_REASON_CHARS })
+  reason!: string;
+}
+
 /** Example bodies in Swagger. */
 export const CONSUME_EXAMPLES = {
   sent: { summary: 'It was sent', value: { holdId: HOLD_ID, txHash: HASH } },
@@ -40,4 +52,11 @@ export const RELEASE_EXAMPLES = {
 
 export const EXTEND_EXAMPLES = {
   longer: { summary: 'Ten minutes more', value: { holdId: HOLD_ID, ttl: 600 } },
+};
+
+export const CLOSE_EXAMPLES = {
+  lost: {
+    summary: 'Its sender lost what it signed',
+    value: { reason: 'the relayer was asked: it lost what it signed' },
+  },
 };

@@ -86,7 +86,7 @@ function kindOf({ blobs, authorizationList }: TxView['payload']): Parameters<typ
 }
 
 /** Most need no key: a repeated cancel changes nothing, nor does what is said of a hold again, and each speed-up without one is another. */
-function optionalId(inBody: string | null | undefined, inHeader: string | undefined): string | null {
+export function optionalId(inBody: string | null | undefined, inHeader: string | undefined): string | null {
   return inBody == null && inHeader === undefined ? null : requestIdOf(inBody, inHeader);
 }
 

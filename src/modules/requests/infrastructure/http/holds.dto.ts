@@ -86,7 +86,7 @@ class HoldDto {
     enumName: 'TxState',
     example: 'ALLOCATED',
     description:
-      'Final are CONFIRMED and FAILED (used; FAILED: reverted), CANCELLED (given back, or over and unused) and DROPPED (over, or refused by a policy, before it had a nonce; ' +
+      'Final are CONFIRMED and FAILED (used; FAILED: reverted), CANCELLED (given back, over and unused, or closed by an operator, and a no-op used the nonce) and DROPPED (over, or refused by a policy, before it had a nonce; ' +
       'or used by what no endpoint names). A repeated request is answered with it, and reserves no other nonce',
   })
   state!: TxState;
