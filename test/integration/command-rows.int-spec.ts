@@ -257,12 +257,14 @@ describe('a hold', () => {
     await stored.putTx(4, { ...held, state: 'IN_MEMPOOL', expires_at: `now() - interval '1 second'` });
     await stored.putTx(5, { state: 'ALLOCATED', expires_at: `now() - interval '1 second'` });
     await stored.putTx(6, { ...held, state: 'PENDING', expires_at: `now() - interval '1 second'` });
+    const old = { ...held, created_at: `now() - interval '23 hours 30 minutes'` };
+    await stored.putTx(7, { ...old, expires_at: `now() - interval '1 second'` });
     await inTransaction(async (tx) => {
       const fence = { tx, tokenFor: () => 3n } as unknown as Fence;
-      for (const n of [1, 2, 3, 4, 5, 6]) await txs.extend(fence, aManagedTx({ txId: txIdOf(n) }).build(), 3_600);
+      for (const n of [1, 2, 3, 4, 5, 6, 7]) await txs.extend(fence, aManagedTx({ txId: txIdOf(n) }).build(), 3_600);
     });
     const rows = await stored.read(
-      `SELECT expires_at > ${hour} - interval '1 minute' AS later, expires_at > ${hour} + interval '1 minute' AS kept, version FROM managed_tx ORDER BY tx_id`,
+      `SELECT expires_at > ${hour} - interval '1 minute' AS later, expires_at > ${hour} + interval '1 minute' AS kept, version FROM managed_tx WHERE tx_id <> '${txIdOf(7)}' ORDER BY tx_id`,
     );
     expect(rows).toEqual([
       { later: true, kept: false, version: 1 },
@@ -272,6 +274,18 @@ describe('a hold', () => {
       { later: false, kept: false, version: 0 },
       { later: true, kept: false, version: 1 },
     ]);
+    // Up to a day since it was reserved.
+    const [left] = await stored.read<{ minutes: number }>(
+      `SELECT extract(epoch FROM expires_at - now())::int / 60 AS minutes FROM managed_tx WHERE tx_id = '${txIdOf(7)}'`,
+    );
+    expect([29, 30]).toContain(left?.minutes);
+  });
+
+  it('has lasted longest a day after it was reserved', async () => {
+    const has = (n: number) => inTransaction((tx) => txs.hasLastedLongest(tx, txIdOf(n)));
+    await stored.putTx(1, { kind: 'hold', created_at: `now() - interval '23 hours'` });
+    await stored.putTx(2, { kind: 'hold', created_at: `now() - interval '25 hours'` });
+    expect([await has(1), await has(2), await has(3)]).toEqual([false, true, false]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { NO_PAYLOAD } from '../../src/modules/ledger/domain/tx-request.js';
 import { type CommandInput, SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import { CommandStore, type HoldCommandKind } from '../../src/modules/commands/domain/tx-command.js';
@@ -143,6 +144,61 @@ describe('a hold', () => {
     });
     await finish(next, [other]);
     expect(await nonces([other], next)).toEqual([1]);
+  });
+});
+
+describe('the holds of a signer', () => {
+  const few = { execution: { inFlightStart: 8, maxInFlight: 8 } };
+  const held = (node: TestNode, ids: readonly string[]) =>
+    lab.states(ids, node).then((states) => states.filter((state) => state !== 'PENDING').length);
+
+  it('have half of what it may have in flight at most, and payloads the rest, also when their senders name what never comes', async () => {
+    const busy = await lab.startNode(few);
+    const ids = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8, 9].map((tag) => hold(tag)));
+    const payloads = await Promise.all([11, 12, 13, 14].map((tag) => lab.create(tag)));
+    await until('the payloads are sent', async () => {
+      await busy.step();
+      return (await held(busy, payloads)) === 4;
+    });
+    expect(await held(busy, ids)).toBe(4);
+    for (const id of ids.slice(0, 4))
+      await busy.get(SubmitCommand).execute(anOrder('consume', id, { txHash: aHash(7) }));
+    await busy.commands();
+    await makeWaitingDue(busy);
+    await busy.step();
+    expect(await held(busy, ids)).toBe(4);
+    // One that comes makes room for the next.
+    outsideSends(0n);
+    lab.chain.mine();
+    await busy.follow();
+    await busy.holds();
+    await lab.checkReceipts(busy);
+    await makeWaitingDue(busy);
+    await busy.step();
+    expect(await held(busy, ids)).toBe(5);
+  });
+
+  it('are half of that for each account, so that one leaves room for others', async () => {
+    const busy = await lab.startNode(few);
+    const of = (tag: number, account: string) =>
+      lab.create(tag, {
+        hold: { ttl: null, count: 1, index: 0 },
+        payload: NO_PAYLOAD,
+        sender: { ...ANYONE, account },
+      });
+    const [shop, bank] = ['00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002'];
+    const ofShop = await Promise.all([1, 2, 3, 4].map((tag) => of(tag, shop)));
+    const ofBank = await Promise.all([5, 6, 7].map((tag) => of(tag, bank)));
+    await busy.step();
+    const open = await busy.get(TxsInFlight).waitingHolds(DEV_CHAIN, [busy.signer().address], 8);
+    const among = (ids: readonly string[]): number => open.filter(({ tx }) => ids.includes(tx.id)).length;
+    expect([among(ofShop), among(ofBank)]).toEqual([2, 2]);
+  });
+
+  it('keep every blob of it back, and what authorizes its own account, because their senders may send what no pool takes beside those', async () => {
+    await hold(1);
+    await lab.node.step();
+    expect(await lab.node.get(TxsInFlight).kindsInFlight([lab.node.signer()])).toEqual(['plain']);
   });
 });
 
@@ -365,6 +421,17 @@ describe('what an outside sender says about its hold', () => {
     expect(await lab.states([id])).toEqual(['ALLOCATED']);
     await expire();
     await lookTwice();
+    expect(await lab.states([id])).toEqual(['CANCELLED']);
+  });
+
+  it('extend, again and again: a day after it was reserved it is over, and the word is refused at the door', async () => {
+    const id = await hold(1, new Date(Date.now() + 60_000));
+    await lab.node.step();
+    const old = `UPDATE managed_tx SET created_at = clock_timestamp() - interval '1 day', expires_at = clock_timestamp()`;
+    await lab.node.get(Database).query({ name: 'test_old', text: old }, []);
+    await expect(say('extend', id, { ttl: 600 })).rejects.toMatchObject({ code: 'hold_too_old' });
+    await lookTwice();
+    await lab.node.holds();
     expect(await lab.states([id])).toEqual(['CANCELLED']);
   });
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
 import type { WaitingQueue } from '../../src/modules/ledger/index.js';
-import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { aHash, aManagedTx, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 import { PgFundsRepository } from '../../src/modules/ledger/infrastructure/pg-funds.repository.js';
@@ -308,6 +308,36 @@ describe('what is due', () => {
     await stored.putTx(8, { state: 'IN_MEMPOOL', ...due, next_receipt_check_at: FUTURE });
     expect(idsOf(await inFlight.dueForReceiptCheck(DEV_CHAIN, [OURS.address], 10))).toEqual(ids(7, 3));
     expect(idsOf(await inFlight.dueForReceiptCheck(DEV_CHAIN, [OURS.address], 1))).toEqual(ids(7));
+  });
+
+  it('of an outside sender has its nonce and is not mined, of the signer and the account of a hold that waits', async () => {
+    const [shop, bank] = [txIdOf(801), txIdOf(802)];
+    const open = { kind: 'hold', state: 'ALLOCATED', account_id: shop };
+    await stored.putTx(1, open);
+    await stored.putTx(2, { ...open, state: 'IN_MEMPOOL' });
+    await stored.putTx(3, { ...open, account_id: bank });
+    await stored.putTx(4, { ...open, signer: OTHER.address });
+    await stored.putTx(5, { ...open, state: 'MINED' });
+    await stored.putTx(6, { state: 'ALLOCATED', account_id: shop });
+    await stored.putTx(7, { ...open, chain_id: 9 });
+    for (const [n, row] of [
+      [11, { account_id: shop }],
+      [12, { account_id: bank }],
+      [13, { account_id: bank, signer: OTHER.address }],
+      [14, { account_id: txIdOf(803) }],
+    ] as const)
+      await stored.putTx(n, { kind: 'hold', state: 'PENDING', ...row });
+    const waiting = [11, 12, 14].map((n) => aManagedTx({ txId: txIdOf(n), signer: OURS }).build());
+    const ofOther = aManagedTx({ txId: txIdOf(13), signer: OTHER }).build();
+    const found = await stored.fenced([OURS, OTHER], (fence) => inFlight.openHolds(fence, [...waiting, ofOther]));
+    expect(new Map(found.map(({ txId, ...counts }) => [txId, counts]))).toEqual(
+      new Map([
+        [txIdOf(11), { account: shop, ofSigner: 3, ofAccount: 2 }],
+        [txIdOf(12), { account: bank, ofSigner: 3, ofAccount: 1 }],
+        [txIdOf(14), { account: txIdOf(803), ofSigner: 3, ofAccount: 0 }],
+        [txIdOf(13), { account: bank, ofSigner: 1, ofAccount: 0 }],
+      ]),
+    );
   });
 
   it('for a look at a hold has its nonce, the lowest first, and nothing was seen of it; it is over when its end has passed', async () => {

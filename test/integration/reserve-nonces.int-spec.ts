@@ -59,7 +59,7 @@ describe('a reservation', () => {
   });
 
   it('of each of 1,000 that ask at once gives each its own nonce, without a gap, with payloads between', async () => {
-    const busy = await lab.startNode({ execution: { inFlightStart: 1_100, maxInFlight: 1_100 } });
+    const busy = await lab.startNode({ execution: { inFlightStart: 2_000, maxInFlight: 2_000 } });
     const asked = upTo(990).map((n) => reserve({ requestId: `r-${n}` }, busy));
     const payloads = await Promise.all(upTo(10).map((tag) => lab.create(tag)));
     const all = await answered(asked, busy);

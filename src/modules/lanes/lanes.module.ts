@@ -14,6 +14,7 @@ import { CoverCosts, KnownBalances } from './application/cover-costs.js';
 import { DailyRoom } from './application/daily-room.js';
 import { EstimatePending } from './application/estimate-pending.js';
 import { HandOver } from './application/hand-over.js';
+import { HoldShares } from './application/hold-shares.js';
 import { LaneStep } from './application/lane-step.js';
 import { LookForDelegations } from './application/look-for-delegations.js';
 import { NonceGate } from './application/nonce-gate.js';
@@ -48,6 +49,7 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
     RecoverLane,
     PreparePending,
     NonceGate,
+    HoldShares,
     PoolTurns,
     SimulatePending,
     KnownBalances,

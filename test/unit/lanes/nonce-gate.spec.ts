@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { HoldShares } from '../../../src/modules/lanes/application/hold-shares.js';
 import { NonceGate } from '../../../src/modules/lanes/application/nonce-gate.js';
 import type { ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
 import { TxQueue } from '../../../src/modules/ledger/index.js';
@@ -23,9 +24,13 @@ const CAPS = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 1n
 let spending: MemorySpendLedger;
 let stored: MemoryPolicies;
 let locked: (id: string) => boolean;
+/** Of the holds that were asked about. */
+let withRoom: string[];
+let asked: string[];
 
 beforeEach(() => {
   [spending, stored, locked] = [new MemorySpendLedger(), new MemoryPolicies(), () => true];
+  [withRoom, asked] = [[], []];
 });
 
 const gate = (policy: Partial<SignerPolicy>): NonceGate =>
@@ -45,6 +50,9 @@ const gate = (policy: Partial<SignerPolicy>): NonceGate =>
     ),
     spending,
     fakeOf(FeeRules, { most: () => FEES, capsFor: () => CAPS }),
+    fakeOf(HoldShares, {
+      admitted: async (_fence, holds) => (asked.push(...holds.map(({ id }) => id)), new Set(withRoom)),
+    }),
   );
 
 const ready = (txId: string, value: bigint, signer = BOUND): ReadyTx => {
@@ -96,6 +104,28 @@ describe('a waiting tx', () => {
     expect(turnedAway.flatMap((tx) => tx.pendingEvents())).toMatchObject([
       { reason: 'dropped', error: expect.stringMatching(/^policy_refused: outsideNonces: /) },
     ]);
+  });
+
+  it('that is a hold waits while outside senders have as many nonces as they may; payloads are not asked about', async () => {
+    const holdOf = (txId: string): ReadyTx => {
+      const item = ready(txId, 0n, FREE);
+      return { ...item, tx: aManagedTx({ ...item.tx.progress, kind: 'hold' }).build() };
+    };
+    locked = (id) => id !== 'gone';
+    withRoom = ['b'];
+    const { admitted: some, turnedAway } = await gate({}).admit(FENCE, [
+      holdOf('a'),
+      holdOf('b'),
+      holdOf('gone'),
+      ready('c', 0n, FREE),
+    ]);
+    expect([some.map(({ tx }) => tx.id), asked]).toEqual([
+      ['b', 'c'],
+      ['a', 'b'],
+    ]);
+    expect(turnedAway).toMatchObject([{ id: 'a', state: 'PENDING', progress: { tries: 1 } }]);
+    const [{ timers: { resubmit } } = { timers: { resubmit: null } }] = turnedAway;
+    expect(resubmit).toEqual({ inMs: expect.any(Number) });
   });
 
   it('is judged by what was set by the API before it was locked, which is read once', async () => {

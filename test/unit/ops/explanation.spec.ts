@@ -403,6 +403,11 @@ describe('a hold', () => {
     expect(hold({ state, failureReason: null }).summary).not.toContain('null');
   });
 
+  it('without a nonce says what it waits for', () => {
+    const { summary } = hold({ state: 'PENDING', nonce: null, lastError: 'outside senders have as many as they may' });
+    expect(summary).toContain('The hold waits for a nonce: outside senders have as many as they may.');
+  });
+
   it('that is closed competes with a no-op, which is signed or not yet', () => {
     const reason = { failureReason: 'closed by an operator', price: FREE };
     const closed = { state: 'IN_MEMPOOL', subState: 'CANCELLING', ...reason } as const;

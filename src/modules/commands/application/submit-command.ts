@@ -9,7 +9,7 @@ import { SignerInDoubt, SignersInDoubt } from '../../lost-commits/index.js';
 import { CommandedTxs, Doorbell, type ManagedTx, type TxRequest } from '../../ledger/index.js';
 import { type CommandKind, type CommandStatus, CommandStore, type TxCommand } from '../domain/tx-command.js';
 import { commandVerdict, type CommandVerdict, kindVerdict } from '../domain/command-verdict.js';
-import { USED } from '../domain/hold-verdict.js';
+import { LASTED_LONGEST, USED } from '../domain/hold-verdict.js';
 
 export interface CommandInput {
   readonly txId: string;
@@ -158,7 +158,7 @@ export class SubmitCommand {
   }
 
   /**
-   * What only other rows say. A nonce for which a consume waits is used: its owner may carry a release out first. In a pool the kind of a tx is
+   * What only rows say. A nonce for which a consume waits is used: its owner may carry a release out first. In a pool the kind of a tx is
    * decided; while it may be unsent, the owner of its signer finds out.
    */
   private async storedVerdict(
@@ -166,6 +166,7 @@ export class SubmitCommand {
     managed: ManagedTx,
     { kind, request }: CommandInput,
   ): Promise<CommandVerdict | null> {
+    if (kind === 'extend') return (await this.txs.hasLastedLongest(tx, managed.id)) ? LASTED_LONGEST : null;
     if (kind === 'release') return (await this.store.hasQueued(tx, managed.id, 'consume')) ? USED : null;
     if (request === null || managed.state !== 'IN_MEMPOOL') return null;
     return kindVerdict(await this.txs.hasBlobs(tx, managed.id), request.payload);

@@ -50,6 +50,13 @@ export const USED: Refusal = refused(
   'wait until it is mined: only the chain ends it now',
 );
 
+/** Else an outside sender could keep what is behind its nonce waiting for ever. */
+export const LASTED_LONGEST: Refusal = refused(
+  'hold_too_old',
+  'the hold was reserved a day ago, and lasts no longer',
+  'use its nonce, or give it back',
+);
+
 function refused(code: string, detail: string, advice: string): Refusal {
   return { kind: 'refused', code, detail, advice };
 }

@@ -14,6 +14,7 @@ import {
 } from '../../policies/index.js';
 import { FeeRules } from '../../sending/index.js';
 import type { Fence } from '../../signers/index.js';
+import { HoldShares } from './hold-shares.js';
 import type { ReadyTx } from './prepare-pending.js';
 
 /**
@@ -23,11 +24,14 @@ import type { ReadyTx } from './prepare-pending.js';
  */
 const FIRST_HELD_MS = 5_000;
 const LONGEST_HELD_MS = 600_000;
+/** Before the first other try of a hold for which there is no room; doubles up to the longest. Nobody makes it due before that. */
+const FIRST_SHARE_MS = 1_000;
+const LONGEST_SHARE_MS = 10_000;
 
 /** Which waiting txs may get a nonce now. */
 export interface Admission {
   readonly admitted: readonly ReadyTx[];
-  /** Changed copies of those that the policy refuses for good, or holds. */
+  /** Changed copies of those that the policy refuses for good, or holds, and of holds for which there is no room ({@link HoldShares}). */
   readonly turnedAway: readonly ManagedTx[];
   /** Signers for which there is room that there was not before. */
   readonly roomCame: readonly SignerId[];
@@ -38,7 +42,7 @@ export interface Admission {
 /**
  * Locks waiting txs in the transaction that gives them nonces, and judges them by the policies of their signers: what a policy refuses fails, and what
  * the daily amounts have no room for waits, so that neither blocks what is behind it. The policies are those that hold in this transaction: the
- * statement that locks says whether they changed. For signers without a policy it costs no statement.
+ * statement that locks says whether they changed. For signers without a policy it costs no statement, but for holds.
  */
 @Injectable()
 export class NonceGate {
@@ -47,6 +51,7 @@ export class NonceGate {
     private readonly policies: SignerPolicies,
     private readonly spending: SpendLedger,
     private readonly fees: FeeRules,
+    private readonly shares: HoldShares,
   ) {}
 
   /** @param ready in the order in which they get nonces */
@@ -59,6 +64,8 @@ export class NonceGate {
     if (locked.policyMark === null) return { admitted: [], turnedAway: [], roomCame: [], needs: new Map() };
     const policies = await this.policies.at(locked.policyMark, fence.tx);
     const spent = new Map(await this.spent(fence, policies.withDailyLimit(signersOf(waiting.map(({ tx }) => tx)))));
+    const holds = waiting.filter(({ tx }) => tx.isHold).map(({ tx }) => tx);
+    const withRoom = await this.shares.admitted(fence, holds);
     const admitted: ReadyTx[] = [];
     const turnedAway: ManagedTx[] = [];
     const needs = new Map<string, Spending>();
@@ -71,6 +78,10 @@ export class NonceGate {
       if (against !== null) {
         turnedAway.push(turnAway(item.tx, against, firstHeld.has(key) ? null : (before?.nextInMs ?? null)));
         if (against.kind === 'held') firstHeld.add(key);
+        continue;
+      }
+      if (item.tx.isHold && !withRoom.has(item.tx.id)) {
+        turnedAway.push(waitsForRoom(item.tx));
         continue;
       }
       admitted.push(item);
@@ -125,5 +136,16 @@ function turnAway(tx: ManagedTx, { kind, rule, reason }: Refused | Held, nextInM
     const pauseMs = backoffMs(FIRST_HELD_MS, tx.equalTries('POLICY_HELD'), LONGEST_HELD_MS);
     copy.postponed('POLICY_HELD', Math.min(jittered(pauseMs, chanceOf(tx.id)), nextInMs ?? Infinity), reason);
   }
+  return copy;
+}
+
+function waitsForRoom(tx: ManagedTx): ManagedTx {
+  const copy = ManagedTx.rehydrate(tx.progress);
+  const pauseMs = backoffMs(FIRST_SHARE_MS, tx.equalTries(null), LONGEST_SHARE_MS);
+  copy.postponed(
+    null,
+    jittered(pauseMs, chanceOf(tx.id)),
+    'outside senders have as many nonces of its signer as they may',
+  );
   return copy;
 }

@@ -33,7 +33,9 @@ export abstract class CommandedTxs {
   abstract expired(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<ManagedTx[]>;
   /** Raises the version of a locked tx, so that what was decided about an older copy is not written. */
   abstract outdateCopies(tx: Tx, txId: string): Promise<void>;
-  /** A hold that nothing was sent for, and that has an end, lasts at least this many seconds from now on. */
+  /** Whether a hold was reserved a day ago, which is the longest that one with an end lasts. */
+  abstract hasLastedLongest(tx: Tx, txId: string): Promise<boolean>;
+  /** A hold that nothing was sent for, and that has an end, lasts this many seconds from now on, or until it has lasted longest; never less than before. */
   abstract extend(fence: Fence, tx: ManagedTx, ttl: number): Promise<void>;
   /** Expired txs that could not be closed now are due again after these milliseconds. */
   abstract postponeClosing(later: readonly { readonly id: string; readonly inMs: number }[]): Promise<void>;

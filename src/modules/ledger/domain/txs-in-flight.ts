@@ -1,5 +1,5 @@
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
-import type { SlotRef } from '../../signers/index.js';
+import type { Fence, SlotRef } from '../../signers/index.js';
 import type { Attempt } from './attempt.js';
 import type { ManagedTx } from './managed-tx.js';
 import type { RequestedTx } from './managed-tx.repository.js';
@@ -33,6 +33,15 @@ export interface WaitingHold {
   readonly isOver: boolean;
 }
 
+/** A hold that waits for a nonce, and what outside senders have of its signer already: holds with a nonce that is not mined. */
+export interface OpenHolds {
+  readonly txId: string;
+  readonly account: string;
+  readonly ofSigner: number;
+  /** Of these, those of its account. */
+  readonly ofAccount: number;
+}
+
 /** Reads txs that have a nonce and are not mined. */
 export abstract class TxsInFlight {
   /** Every ALLOCATED tx of the signers, in nonce order. */
@@ -51,6 +60,8 @@ export abstract class TxsInFlight {
   abstract inFlightAround(slots: readonly SlotRef[]): Promise<InFlightAround[]>;
   /** The holds of each signer of which nothing was seen yet, the lowest nonces first: at most this many of each. */
   abstract waitingHolds(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<WaitingHold[]>;
+  /** In the database transaction that gives them their nonces. */
+  abstract openHolds(fence: Fence, waiting: readonly ManagedTx[]): Promise<OpenHolds[]>;
   /** What each signer has in flight, in the given order; null for nothing. Different kinds are never in flight together. */
   abstract kindsInFlight(signers: readonly SignerId[]): Promise<(PoolKind | null)[]>;
 }

@@ -86,11 +86,19 @@ export const EXPIRED = {
         ORDER BY m.chain_id, m.signer, coalesce(m.close_due_at, m.expires_at) LIMIT $3) t`,
 };
 
+/** Since it was reserved. An outside sender that extends again and again would block its signer for ever. */
+const LONGEST_HOLD = `interval '1 day'`;
+
+const HAS_LASTED_LONGEST = {
+  name: 'command_has_lasted_longest',
+  text: `SELECT FROM managed_tx t WHERE t.tx_id = $1 AND t.created_at + ${LONGEST_HOLD} <= clock_timestamp()`,
+};
+
 /** The version makes a look that found it over before refuse its own copy. */
 const EXTEND = {
   name: 'command_extend',
   text: `
-    UPDATE managed_tx t SET expires_at = greatest(t.expires_at, clock_timestamp() + $2::int * interval '1 s'), close_due_at = NULL,
+    UPDATE managed_tx t SET expires_at = greatest(t.expires_at, least(clock_timestamp() + $2::int * interval '1 s', t.created_at + ${LONGEST_HOLD})), close_due_at = NULL,
            fencing_token = $3, version = t.version + 1, updated_at = clock_timestamp()
      WHERE t.tx_id = $1 AND t.kind = 'hold' AND t.state IN ('PENDING', 'ALLOCATED') AND t.expires_at IS NOT NULL`,
 };
@@ -194,6 +202,11 @@ export class PgCommandedTxs extends CommandedTxs {
 
   async extend(fence: Fence, { id, signer }: ManagedTx, ttl: number): Promise<void> {
     await PgTx.of(fence.tx).query(EXTEND, [id, ttl, fence.tokenFor(signer)]);
+  }
+
+  async hasLastedLongest(tx: Tx, txId: string): Promise<boolean> {
+    const { rowCount } = await PgTx.of(tx).query(HAS_LASTED_LONGEST, [txId]);
+    return rowCount === 1;
   }
 
   async outdateCopies(tx: Tx, txId: string): Promise<void> {

@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
-import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, type SignerId, signersOf } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
-import { isPaused, signerColumns, slotColumns, type SlotRef } from '../../signers/index.js';
+import { PgTx } from '../../../platform/database/pg-tx.js';
+import { type Fence, isPaused, signerColumns, slotColumns, type SlotRef } from '../../signers/index.js';
 import type { AttemptKind } from '../domain/attempt.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import type { RequestedTx } from '../domain/managed-tx.repository.js';
 import {
   type InFlightAround,
+  type OpenHolds,
   type PoolKind,
   TxsInFlight,
   type UnminedTx,
@@ -94,6 +96,21 @@ export const WAITING_HOLDS = {
           AND (m.state = 'ALLOCATED' OR NOT EXISTS (
                 SELECT FROM tx_attempt a WHERE a.chain_id = m.chain_id AND a.signer = m.signer AND a.nonce = m.nonce AND a.tx_id = m.tx_id))
         ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3) t`,
+};
+
+/** Along managed_tx_holds, and only where holds wait. */
+const OPEN_HOLDS = {
+  name: 'tx_open_holds',
+  text: `
+    WITH open AS (
+      SELECT m.chain_id, m.signer, m.account_id, count(*)::int AS holds
+        FROM unnest($2::bigint[], $3::text[]) AS w (chain_id, signer)
+        JOIN managed_tx m ON m.chain_id = w.chain_id AND m.signer = w.signer AND m.kind = 'hold' AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')
+       GROUP BY m.chain_id, m.signer, m.account_id)
+    SELECT t.tx_id AS "txId", t.account_id AS account,
+           coalesce((SELECT sum(o.holds) FROM open o WHERE o.chain_id = t.chain_id AND o.signer = t.signer), 0)::int AS "ofSigner",
+           coalesce((SELECT o.holds FROM open o WHERE o.chain_id = t.chain_id AND o.signer = t.signer AND o.account_id = t.account_id), 0) AS "ofAccount"
+      FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])`,
 };
 
 /** Runs only when a pool that refused txs of a signer may have room. */
@@ -186,6 +203,11 @@ export class PgTxsInFlight extends TxsInFlight {
       perSigner,
     ]);
     return rows.map((row) => ({ tx: toManagedTx(row), isOver: row.over }));
+  }
+
+  async openHolds(fence: Fence, waiting: readonly ManagedTx[]): Promise<OpenHolds[]> {
+    const ids = waiting.map(({ id }) => id);
+    return (await PgTx.of(fence.tx).query<OpenHolds>(OPEN_HOLDS, [ids, ...signerColumns(signersOf(waiting))])).rows;
   }
 
   async inFlightAround(slots: readonly SlotRef[]): Promise<InFlightAround[]> {

@@ -3,9 +3,10 @@ import { howToResume, pausedInWords } from './pause-view.js';
 import type { TxFacts } from './tx-facts.js';
 
 /** Why a tx without a nonce gets none yet. */
-export function whyWaiting({ awaits, queue, signer }: TxFacts): string {
+export function whyWaiting({ kind, awaits, lastError, queue, signer }: TxFacts): string {
   if (awaits.length > 0)
     return `${awaits.join(' and ')} must sign an authorization for it, with nothing else in flight`;
+  if (kind === 'hold' && lastError !== null) return lastError;
   const { inFlight, inFlightLimit, leaseOwner } = signer;
   const limit = inFlightLimit.learnt ?? inFlightLimit.configured;
   const why = inFlightLimit.delegated ? ', because its account runs the code of a contract' : '';

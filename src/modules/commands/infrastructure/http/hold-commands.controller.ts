@@ -106,7 +106,7 @@ export class HoldCommandsController {
   @ApiOperation({
     operationId: 'extendNonce',
     summary: 'Keep a reserved nonce longer',
-    description: `Never ends it earlier than it would end without this. ${AGAIN}`,
+    description: `Never ends it earlier than it would end without this, and a day after it was reserved at the latest: the answer has its end (expiresAt). ${AGAIN}`,
   })
   @ApiIdempotencyKey()
   @ApiBody({ type: ExtendNonceDto, examples: EXTEND_EXAMPLES })

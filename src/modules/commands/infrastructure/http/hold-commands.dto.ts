@@ -25,7 +25,10 @@ export class ConsumeNonceDto extends HoldCommandDto {
 }
 
 export class ExtendNonceDto extends HoldCommandDto {
-  @ApiProperty({ example: 600, description: 'Seconds that the hold lasts at least, from now on' })
+  @ApiProperty({
+    example: 600,
+    description: 'Seconds that the hold lasts from now on, up to a day since it was reserved',
+  })
   @IsTtl()
   ttl!: number;
 }

@@ -78,7 +78,7 @@ class HoldDto {
     nullable: true,
     example: 7,
     description:
-      'Null while it has none and is PENDING: its signer is paused, or has as much in flight as it may. Repeat the request. It stays null when it ended without one',
+      'Null while it has none and is PENDING: its signer is paused, has as much in flight as it may, or half of that for outside senders. Repeat the request. It stays null when it ended without one',
   })
   nonce!: number | string | null;
   @ApiProperty({

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { DEFAULT_ACCOUNT } from '../../../kernel/caller.js';
+import { signerKey } from '../../../kernel/signer-id.js';
+import { InFlightLimits, type ManagedTx, TxsInFlight } from '../../ledger/index.js';
+import type { Fence } from '../../signers/index.js';
+
+/**
+ * How many nonces outside senders may have at once, whatever they do with them: half of what their signer may have in flight, so that payloads always
+ * get the other half; and an account half of that, but for the account of the operators, which most deployments have alone.
+ */
+@Injectable()
+export class HoldShares {
+  constructor(
+    private readonly inFlight: TxsInFlight,
+    private readonly limits: InFlightLimits,
+  ) {}
+
+  /**
+   * @param holds that wait for a nonce, in the order in which they get one
+   * @returns the ids of those for which there is room
+   */
+  async admitted(fence: Fence, holds: readonly ManagedTx[]): Promise<ReadonlySet<string>> {
+    if (holds.length === 0) return new Set();
+    const open = new Map((await this.inFlight.openHolds(fence, holds)).map((beside) => [beside.txId, beside]));
+    const taken = new Map<string, number>();
+    const admitted = new Set<string>();
+    for (const { id, signer } of holds) {
+      const beside = open.get(id);
+      if (!beside) continue;
+      const [ofSigner, ofAccount] = [signerKey(signer), `${signerKey(signer)} ${beside.account}`];
+      const share = halfOf(this.limits.of(signer));
+      const ownShare = beside.account === DEFAULT_ACCOUNT ? share : halfOf(share);
+      const isFull =
+        beside.ofSigner + (taken.get(ofSigner) ?? 0) >= share ||
+        beside.ofAccount + (taken.get(ofAccount) ?? 0) >= ownShare;
+      if (isFull) continue;
+      admitted.add(id);
+      for (const key of [ofSigner, ofAccount]) taken.set(key, (taken.get(key) ?? 0) + 1);
+    }
+    return admitted;
+  }
+}
+
+function halfOf(most: number): number {
+  return Math.max(1, Math.floor(most / 2));
+}
