@@ -4,7 +4,10 @@ import { Unavailable } from '../../../src/kernel/errors.js';
 import { Chains, type SentTransaction } from '../../../src/modules/chain/index.js';
 import { ConsumeHold } from '../../../src/modules/commands/application/consume-hold.js';
 import { SubmitCommand } from '../../../src/modules/commands/application/submit-command.js';
-import { aCommand, aHash, anAddress, aSigner } from '../../support/builders.js';
+import { type TxState } from '../../../src/modules/ledger/domain/tx-state-machine.js';
+import { ManagedTxRepository } from '../../../src/modules/ledger/index.js';
+import { type Pause, Pauses } from '../../../src/platform/scheduling/pause.js';
+import { aCommand, aHash, aManagedTx, anAddress, aSigner } from '../../support/builders.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { ModelChain } from '../../support/model-chain.js';
 import { aSentTransaction } from '../../support/sent-builders.js';
@@ -12,19 +15,37 @@ import { aSentTransaction } from '../../support/sent-builders.js';
 const SIGNER = aSigner();
 const NAMED = aHash(7);
 
-let answer: () => SentTransaction | null;
+let answer: () => SentTransaction | null | Promise<null>;
 let stored: number;
+/** Whether a command has its key, and where its hold is. */
+let isStored: boolean;
+let state: TxState;
+let asked: number;
+let paused: number[];
 
 beforeEach(() => {
-  [answer, stored] = [() => null, 0];
+  [answer, stored, isStored, state, asked, paused] = [() => null, 0, false, 'ALLOCATED', 0, []];
 });
 
 function consume() {
-  const chain = Object.assign(new ModelChain(), { transactions: async () => [answer()] });
+  const chain = Object.assign(new ModelChain(), {
+    transactions: async () => ((asked += 1), [await answer()]),
+  });
   const submit = fakeOf(SubmitCommand, {
+    isStored: async () => isStored,
     execute: async () => ((stored += 1), { command: aCommand({ kind: 'consume' }), isNew: true }),
   });
-  return new ConsumeHold(fakeOf(Chains, { get: () => chain }), submit).execute(
+  const hold = aManagedTx({ txId: 'hold', kind: 'hold', state, nonce: 7n, txHash: aHash(8) }).build();
+  const pause: Pause = async (ms) => {
+    paused.push(ms);
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  };
+  return new ConsumeHold(
+    fakeOf(Chains, { get: () => chain }),
+    submit,
+    fakeOf(ManagedTxRepository, { byIds: async () => [hold] }),
+    fakeOf(Pauses, { pause }),
+  ).execute(
     { signer: SIGNER, nonce: 7n },
     {
       txId: 'hold',
@@ -53,6 +74,20 @@ describe('a consume', () => {
     };
     await consume();
     expect(stored).toBe(2);
+  });
+
+  it('is stored when no endpoint answers within 2 s', async () => {
+    answer = () => new Promise<null>(() => undefined);
+    await consume();
+    expect([stored, paused]).toEqual([1, [2_000]]);
+  });
+
+  it('asks no endpoint when its key is known, or the hold decides it', async () => {
+    isStored = true;
+    await consume();
+    isStored = false;
+    for (state of ['IN_MEMPOOL', 'MINED', 'CANCELLED'] as const) await consume();
+    expect([stored, asked]).toEqual([4, 0]);
   });
 
   it.each([

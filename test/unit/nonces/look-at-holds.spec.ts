@@ -55,14 +55,28 @@ describe('a look at a hold', () => {
     expect(await look.execute(DEV_CHAIN, [hold(false)])).toMatchObject([{ kind: 'sent', sent: [mined] }]);
   });
 
-  it('finds that it is used although nobody names by what', async () => {
-    counts = { latest: 8n, pending: 8n };
-    use = { kind: 'passed', head: BLOCK, user: null };
-    expect(await kinds()).toEqual(['used']);
-    use = { kind: 'passed', head: BLOCK, user: { txHash: aHash(1), block: BLOCK, sent: null } };
-    expect(await kinds()).toEqual(['used']);
+  it('finds that it is used although nobody names by what, when two looks at different blocks agree', async () => {
+    const next = { number: 6, hash: aHash(6) };
+    for (const user of [null, { txHash: aHash(1), block: BLOCK, sent: null }]) {
+      counts = { latest: 8n, pending: 8n };
+      use = { kind: 'passed', head: BLOCK, user };
+      expect([await kinds(), await kinds()]).toEqual([[], []]);
+      use = { kind: 'passed', head: next, user };
+      expect(await kinds()).toEqual(['used']);
+      look = new LookAtHolds(new ModelChains(chain), new SecondObservations(new FakeClock()));
+    }
     use = { kind: 'open' };
     expect(await kinds()).toEqual([]);
+  });
+
+  it('begins anew when it was not used between two looks', async () => {
+    const looked = async (latest: bigint, number: number) => {
+      counts = { latest, pending: latest };
+      use = { kind: 'passed', head: { number, hash: aHash(number) }, user: null };
+      return kinds(true);
+    };
+    expect([await looked(8n, 5), await looked(7n, 6), await looked(8n, 7)]).toEqual([[], [], []]);
+    expect(await looked(8n, 8)).toEqual(['used']);
   });
 
   const later = (): void => void (agreed = { nonce: 7n, block: { number: 6, hash: aHash(6) } });

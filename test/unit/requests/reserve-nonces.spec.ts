@@ -35,7 +35,9 @@ beforeEach(() => {
         return aCreatedTx({ txId, ...created });
       },
     }),
-    fakeOf(CreationLimits, { admit: async ({ signer }) => void calls.push(['admit', signer]) }),
+    fakeOf(CreationLimits, {
+      admit: async ({ signer }, _isRepeated, count) => void calls.push(['admit', signer, count]),
+    }),
     fakeOf(StoredRequests, {
       lookUp:
         ({ requestId }) =>
@@ -55,10 +57,10 @@ beforeEach(() => {
 const named = (name: string) => calls.filter(([first]) => first === name);
 
 describe('a reservation of several nonces', () => {
-  it('is counted for each, and stored with the first of them before the others, which are stored together', async () => {
+  it('is counted at once for all, and stored with the first of them before the others, which are stored together', async () => {
     const { holds, isNew } = await reserve.execute(INPUT, STAYING);
     expect([holds.map(({ tx }) => tx.id), isNew]).toEqual([['id of r', 'id of r\u001f1', 'id of r\u001f2'], true]);
-    expect(named('admit')).toHaveLength(3);
+    expect(named('admit')).toEqual([['admit', INPUT.signer, 3]]);
     expect(named('read')).toEqual([['read', 'id of r', 'id of r\u001f1', 'id of r\u001f2']]);
     const hold = (index: number) => ({ ttl: 60, count: 3, index });
     expect(calls.filter(([name]) => name === 'store' || name === 'stored')).toEqual([
@@ -84,9 +86,9 @@ describe('a reservation of several nonces', () => {
     await expect(reserve.execute(INPUT, STAYING)).rejects.toThrow('is refused');
   });
 
-  it('waits for the nonces of those that have none yet, and of no paused signer', async () => {
+  it('waits once, for the nonce of the last that has none yet, and of no paused signer', async () => {
     await reserve.execute(INPUT, STAYING);
-    expect(named('wait')).toHaveLength(3);
+    expect(named('wait')).toEqual([['wait', 'id of r\u001f2', 'ALLOCATED', 5_000]]);
     for (const one of [{ nonce: 0n }, { isPaused: true }]) {
       [calls, created] = [[], one];
       await reserve.execute(INPUT, STAYING);

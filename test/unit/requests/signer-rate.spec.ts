@@ -58,6 +58,14 @@ it('a signer has its rate and what is saved up of it, beside others, and passes 
   expect(await take(aSigner(1), 10)).toEqual([1, 2]);
 });
 
+it('what comes at once passes whole, or not at all, and what comes next waits for it', async () => {
+  config.signer.txsPerSecond = 1;
+  await rate.take(aSigner(1), isRepeated, 100);
+  await expect(rate.take(aSigner(1), isRepeated, 2)).rejects.toBeInstanceOf(RateLimited);
+  clock.advance(90_000);
+  expect(await take(aSigner(1), 1)).toEqual([0, expect.any(Number)]);
+});
+
 it('what is used of a signer is not forgotten for others that do not exist, however many somebody names', async () => {
   config.signer.txsPerSecond = 1;
   expect(await take(aSigner(1), 10)).toEqual([5, 1]);

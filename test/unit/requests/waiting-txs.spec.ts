@@ -52,6 +52,19 @@ it('what comes together shares what is left of the limit of its account, and of 
   expect(asked.map((queues) => queues.length)).toEqual([1, 2]);
 });
 
+it('what one request brings has room whole, or not at all', async () => {
+  config.account.waitingTxs = 10;
+  stored = 7;
+  const bring = (more: number) =>
+    waiting.assertRoom({ signer: aSigner(), sender: { ...ANYONE, account: 'shop' } }, more);
+  await expect(bring(4)).rejects.toMatchObject({ code: 'rate_limited' });
+  await bring(3);
+  stored = 0;
+  await bring(4);
+  // What was admitted counts, without another look.
+  expect([await admit(1), asked.length]).toEqual([1, 3]);
+});
+
 it('the account of the operators is limited by its signers alone', async () => {
   config.account.waitingTxs = 1;
   expect([await admit(3, DEFAULT_ACCOUNT), asked]).toEqual([3, []]);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import { type ChainId, signerKey, signersOf } from '../../../kernel/signer-id.js';
 import {
+  type BlockRef,
   type ChainConnector,
   Chains,
   type PooledTransactions,
@@ -14,7 +15,7 @@ import { slotKey } from '../../signers/index.js';
 /** What the chain says of a hold. */
 export type HoldVerdict = { readonly tx: ManagedTx; readonly signer: ManagedTx['signer'] } & (
   | { readonly kind: 'sent'; readonly sent: readonly SentTransaction[] }
-  /** Its nonce is used, and no endpoint names the transaction. */
+  /** Its nonce is used, and no endpoint names the transaction, by two looks at different blocks. */
   | { readonly kind: 'used' }
   /** It is over, and nothing with its nonce is in a block or in a pool, by two looks at different blocks. */
   | { readonly kind: 'unused' }
@@ -45,6 +46,7 @@ export class LookAtHolds {
     const counts = await chain.accountCounts(signers.map(({ address }) => address));
     const seen = new Map(signers.map((signer, i) => [signerKey(signer), counts[i] ?? { latest: 0n, pending: 0n }]));
     const seenOf = ({ signer }: ManagedTx): Seen => seen.get(signerKey(signer)) ?? { latest: 0n, pending: 0n };
+    for (const { tx } of holds) if (tx.nonce >= seenOf(tx).pending) this.observations.forget(usedKey(tx));
     const asked = holds.filter(({ tx, isOver }) => isOver || tx.nonce < seenOf(tx).pending);
     if (asked.length === 0) return [];
     const pools = await pooledOf(chain, asked);
@@ -61,9 +63,14 @@ export class LookAtHolds {
       const sent = mined.length > 0 ? mined : pooled;
       const { signer } = tx;
       if (sent.length > 0) return [{ tx, signer, kind: 'sent', sent }];
-      if (use?.kind === 'passed') return [{ tx, signer, kind: 'used' }];
+      if (use?.kind === 'passed') return this.isUsedTwice(tx, use.head) ? [{ tx, signer, kind: 'used' }] : [];
       return isOver && isProven.has(slotKey(tx)) ? [{ tx, signer, kind: 'unused' }] : [];
     });
+  }
+
+  /** From then on its sender cannot give it back, so one answer is not enough. */
+  private isUsedTwice(tx: ManagedTx, head: BlockRef): boolean {
+    return this.observations.agree('move_payload', usedKey(tx), 'used', head);
   }
 
   /**
@@ -109,6 +116,10 @@ async function pooledOf(
   );
   const pools = await chain.pooledOf(questions);
   return new Map(groups.flatMap(([key], i) => (pools[i] ? [[key, pools[i]]] : [])));
+}
+
+function usedKey(tx: ManagedTx): string {
+  return `used ${observationKey(tx)}`;
 }
 
 function observationKey(tx: ManagedTx): string {

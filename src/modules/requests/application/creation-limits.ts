@@ -12,9 +12,12 @@ export class CreationLimits {
     private readonly rate: SignerRate,
   ) {}
 
-  /** @throws RateLimited, unless it is a repeated request */
-  async admit(request: Pick<RequestKey, 'signer' | 'sender'>, isRepeated: IsRepeated): Promise<void> {
-    await unlessRepeated(isRepeated, () => this.waiting.assertRoom(request));
-    await this.rate.take(request.signer, isRepeated);
+  /**
+   * @param count what the request creates at once: all of it, or nothing
+   * @throws RateLimited, unless it is a repeated request
+   */
+  async admit(request: Pick<RequestKey, 'signer' | 'sender'>, isRepeated: IsRepeated, count = 1): Promise<void> {
+    await unlessRepeated(isRepeated, () => this.waiting.assertRoom(request, count));
+    await this.rate.take(request.signer, isRepeated, count);
   }
 }

@@ -71,21 +71,23 @@ export class ReserveNonces {
       return this.create(asked.filter((_, index) => isStored[index]));
     });
     // A paused signer gives no nonce, so there is nothing to wait for.
-    const waiting = created.filter(({ nonce, isPaused }) => nonce === null && !isPaused);
-    await Promise.all(waiting.map(({ txId }) => waitForNonce(this.wait, txId, left)));
+    const last = created.findLast(({ nonce, isPaused }) => nonce === null && !isPaused);
+    // They get them in their order, and a request has one of the places of those that wait.
+    if (last) await waitForNonce(this.wait, last.txId, left);
     const holds = await Promise.all(created.map(({ txId }) => this.reads.of(txId)));
     return { holds: holds.flatMap((hold) => hold ?? []), isNew: created.some(({ isNew }) => isNew) };
   }
 
   private async create(asked: readonly Asked[]): Promise<CreatedTx[]> {
-    for (const { request, isRepeated } of asked) await this.limits.admit(request, isRepeated);
+    const [first] = asked;
+    if (first) await this.limits.admit(first.request, first.isRepeated, asked.length);
     const prepared = await Promise.all(
       asked.map(({ request, isRepeated }) => this.createTx.prepare(request, isRepeated)),
     );
     const together = Symbol('holds');
-    const first = await Promise.all(prepared.slice(0, 1).map((one) => this.createTx.store(one, null)));
+    const before = await Promise.all(prepared.slice(0, 1).map((one) => this.createTx.store(one, null)));
     const others = await Promise.all(prepared.slice(1).map((one) => this.createTx.store(one, together)));
-    return [...first, ...others];
+    return [...before, ...others];
   }
 }
 

@@ -24,16 +24,17 @@ export class SignerRate {
 
   /**
    * @param isRepeated such a request costs nothing; asked only where there is a limit
+   * @param count what it creates at once: all of it, or nothing
    * @throws RateLimited
    */
-  async take(signer: SignerId, isRepeated: IsRepeated): Promise<void> {
+  async take(signer: SignerId, isRepeated: IsRepeated, count = 1): Promise<void> {
     const { txsPerSecond } = this.config.signer;
     // With a signer that does not exist nothing is created, and the buckets of such ones would displace the others.
     if (txsPerSecond === Infinity || !this.router.isServed(signer)) return;
     if (await isRepeated()) return;
     const rate = this.nodes.rateOf(txsPerSecond);
     const [actor, nowMs] = [signerKey(signer), this.clock.monotonicMs()];
-    const seconds = this.txs.tryTake(actor, 1, rate, nowMs);
+    const seconds = this.txs.tryTake(actor, count, rate, nowMs);
     if (seconds === 0) return;
     throw this.limits.refusal('signer_txs', seconds, {
       policy: policyText({ limit: 'signer_txs', perSecond: txsPerSecond }),

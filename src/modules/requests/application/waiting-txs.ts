@@ -40,8 +40,11 @@ export class WaitingTxs {
     this.counts = new AskTogether((queues) => this.count(queue, queues));
   }
 
-  /** @throws RateLimited */
-  async assertRoom({ signer, sender }: Pick<RequestKey, 'signer' | 'sender'>): Promise<void> {
+  /**
+   * @param more how many come at once
+   * @throws RateLimited
+   */
+  async assertRoom({ signer, sender }: Pick<RequestKey, 'signer' | 'sender'>, more = 1): Promise<void> {
     // With a signer that does not exist nothing is created: the client is told that, and no queue is counted or taken from for it.
     if (!this.router.isServed(signer)) return;
     const ofAccount = sender.account === DEFAULT_ACCOUNT ? Infinity : this.limits.of(sender.account).waitingTxs;
@@ -59,9 +62,9 @@ export class WaitingTxs {
       limited.push({ key: signerKey(signer), account: null, signer, upTo: ofSigner, limit: 'signer_waiting_txs' });
     const counts = await Promise.all(limited.map(async (queue) => this.farBelow(queue) ?? this.counts.of(queue)));
     limited.forEach(({ limit, upTo }, index) => {
-      if ((counts[index]?.waiting ?? 0) >= upTo) throw this.limits.refusal(limit, UNKNOWN_END_SECONDS);
+      if ((counts[index]?.waiting ?? 0) + more > upTo) throw this.limits.refusal(limit, UNKNOWN_END_SECONDS);
     });
-    for (const count of counts) count.waiting += 1;
+    for (const count of counts) count.waiting += more;
   }
 
   private farBelow({ key, upTo }: Queue): Count | null {

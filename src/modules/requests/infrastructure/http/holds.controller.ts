@@ -5,7 +5,7 @@ import { InvalidInput } from '../../../../kernel/errors.js';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { signerOfPath } from '../../../../platform/http/path-params.js';
-import { callerOf, Scope } from '../../../../platform/http/scope.js';
+import { callerOf, MayLast, Scope } from '../../../../platform/http/scope.js';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
 import type { RequestedTx } from '../../../ledger/index.js';
 import { ReserveNonces } from '../../application/reserve-nonces.js';
@@ -23,6 +23,7 @@ export class HoldsController {
 
   @Post()
   @Scope('nonces')
+  @MayLast(() => true)
   @ApiOperation({
     operationId: 'reserveNonces',
     summary: 'Reserve nonces for a system that signs and sends itself',
