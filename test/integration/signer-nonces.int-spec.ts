@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ANYONE, type Viewer } from '../../src/kernel/caller.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
+import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import { FundsRepository, NO_PAYLOAD } from '../../src/modules/ledger/index.js';
 import { FindNonce } from '../../src/modules/ops/application/find-nonce.js';
 import { ListNonces } from '../../src/modules/ops/application/list-nonces.js';
@@ -9,7 +10,7 @@ import type { SlotFilter } from '../../src/modules/ops/application/slot-queries.
 import { PgSlotQueries } from '../../src/modules/ops/infrastructure/pg-slot-queries.js';
 import { Database } from '../../src/platform/database/database.js';
 import { ReadDatabase } from '../../src/platform/database/pools.js';
-import { aSigner } from '../support/builders.js';
+import { anOrder, aSigner } from '../support/builders.js';
 import { ModelChains } from '../support/model-chain.js';
 import { nodeLab } from '../support/node-lab.js';
 
@@ -66,7 +67,8 @@ describe('the nonces of a signer', () => {
     await lab.node.step();
     const slot = { nonce: 0n, status: 'HELD', use: 'hold', txId, state: 'ALLOCATED', txHash: null };
     expect([(await list()).items, (await find(0n)).slot]).toMatchObject([[slot], slot]);
-    await lab.cancelUnsent(txId);
+    await lab.node.get(SubmitCommand).execute(anOrder('release', txId));
+    await lab.node.commands();
     expect((await find(0n)).slot).toMatchObject({ status: 'RELEASED', use: 'free', txId: null });
   });
 
