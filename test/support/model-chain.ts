@@ -257,6 +257,10 @@ export class ModelChain implements ChainConnector {
     return counts.map((nonce) => ({ nonce, block: this.tip() }));
   }
 
+  async equalCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
+    return this.agreedCounts(accounts, 'pending');
+  }
+
   async usedCounts(nonces: readonly UsedNonces[]): Promise<UsedCount[]> {
     const counts = await this.transactionCounts(
       nonces.map(({ account }) => account),

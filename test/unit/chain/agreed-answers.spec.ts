@@ -149,6 +149,30 @@ describe('what rests on more than one endpoint', () => {
     });
   });
 
+  describe('a transaction count that every endpoint must tell', () => {
+    it('is told when all are equal, with pools', async () => {
+      const chain = await start({}, {}, {});
+      expect(await chain.equalCounts([ACCOUNT])).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
+      expect(servers[2]?.seen).toContainEqual(expect.objectContaining({ params: [ACCOUNT, 'pending'] }));
+      expect(await chain.equalCounts([])).toEqual([]);
+    });
+
+    it.each([
+      ['tells a higher one', { count: 6 }],
+      ['tells a lower one', { count: 4 }],
+      ['lags', { head: 80 }],
+    ])('is not known when one of three %s', async (_, other) => {
+      const chain = await start({}, {}, other);
+      expect(await chain.equalCounts([ACCOUNT])).toEqual([null]);
+    });
+
+    it('is not known when one of three is silent', async () => {
+      const chain = await start({}, {}, {});
+      await stop(2);
+      expect(await chain.equalCounts([ACCOUNT])).toEqual([null]);
+    });
+  });
+
   describe('the block at a height', () => {
     it('is told when nobody contradicts, and an endpoint that has not got there is silent', async () => {
       const chain = await start({ head: 100 }, { head: 98 });

@@ -14,7 +14,7 @@ let chain: ModelChain;
 let counts: { latest: bigint; pending: bigint };
 let pool: { transactions: (typeof SENT)[]; hiddenBelow: bigint };
 let use: Awaited<ReturnType<ModelChain['nonceUses']>>[number];
-/** The count that the endpoints agree on, and the block of their answers; null when too few answer. */
+/** The count that every endpoint tells, and the block of their answers; null when one does not. */
 let agreed: { nonce: bigint; block: typeof BLOCK } | null;
 let look: LookAtHolds;
 
@@ -25,13 +25,14 @@ beforeEach(() => {
   chain.accountCounts = async () => [counts];
   chain.pooledOf = async () => [{ ...pool, shown: true }];
   chain.nonceUses = async (asked) => asked.map(() => use);
-  chain.agreedCounts = async (accounts) => accounts.map(() => agreed);
+  chain.equalCounts = async (accounts) => accounts.map(() => agreed);
   look = new LookAtHolds(new ModelChains(chain), new SecondObservations(new FakeClock()));
 });
 
-const hold = (isOver: boolean, nonce = 7n) => ({
+const hold = (isOver: boolean, nonce = 7n, isOverdue = false) => ({
   tx: aManagedTx({ txId: 'hold', kind: 'hold', state: 'ALLOCATED', signer: SIGNER, nonce }).build(),
   isOver,
+  isOverdue,
 });
 
 async function kinds(isOver = false, nonce = 7n): Promise<string[]> {
@@ -84,7 +85,6 @@ describe('a look at a hold', () => {
   it('calls one that is over unused when two looks at different blocks agree', async () => {
     expect([await kinds(true), await kinds(true)]).toEqual([[], []]);
     later();
-    expect(await kinds(false)).toEqual([]);
     expect(await kinds(true)).toEqual(['unused']);
   });
 
@@ -97,7 +97,25 @@ describe('a look at a hold', () => {
     expect(await kinds(true)).toEqual([]);
   });
 
-  it('never calls one unused that the chain does not wait for, that a pool may hide, or about which too few endpoints answer', async () => {
+  it('begins anew when it was extended between the two', async () => {
+    await kinds(true);
+    later();
+    counts = { latest: 7n, pending: 7n };
+    await kinds(false);
+    expect(await kinds(true)).toEqual([]);
+  });
+
+  it('is not proven when one endpoint is silent, which counts once it is overdue and nothing was seen', async () => {
+    agreed = null;
+    const overdue = async () => (await look.execute(DEV_CHAIN, [hold(true, 7n, true)])).map(({ kind }) => kind);
+    expect([await kinds(true), await overdue()]).toEqual([[], ['unproven']]);
+    counts = { latest: 7n, pending: 8n };
+    expect(await overdue()).toEqual([]);
+    pool.transactions = [SENT];
+    expect(await overdue()).toEqual(['sent']);
+  });
+
+  it('never calls one unused that the chain does not wait for, that a pool may hide, or about which one endpoint is silent', async () => {
     await kinds(true);
     later();
     const found: string[][] = [];

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 function tend(work: BegunWork = begunWork): Promise<void> {
-  const waiting: WaitingHold[] = [{ tx: hold(), isOver: true }];
+  const waiting: WaitingHold[] = [{ tx: hold(), isOver: true, isOverdue: false }];
   const adopt = fakeOf(AdoptSent, { execute: async (_lease, findings) => (adopted.push(findings), []) });
   const repository = fakeOf(ManagedTxRepository, { byIds: async () => stored });
   return new TendHolds(
@@ -68,6 +68,17 @@ describe('what the chain says of a hold', () => {
     await tend();
     expect(writes.written.map(({ changes }) => changes)).toMatchObject([
       { txs: [{ state: 'IN_MEMPOOL', isInDoubt: true }], slots: { released: [] } },
+    ]);
+  });
+
+  it('that nobody proves it unused has a no-op compete for its nonce, and gives nothing back', async () => {
+    verdicts = [{ tx: hold(), signer: SIGNER, kind: 'unproven' }];
+    await tend();
+    expect(writes.written.map(({ changes }) => changes)).toMatchObject([
+      {
+        txs: [{ state: 'IN_MEMPOOL', isClosing: true, progress: { closing: { as: 'CANCELLED' } } }],
+        slots: { released: [] },
+      },
     ]);
   });
 

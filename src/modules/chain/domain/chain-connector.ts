@@ -80,6 +80,8 @@ export interface ChainAccounts extends OneChain {
    * the given order. Costs a call per account and one more at every endpoint.
    */
   agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]>;
+  /** The transaction count with pools that every endpoint tells, with the evidence of `release_hold`; null when one is silent, lags or tells another. In the given order. */
+  equalCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]>;
   /**
    * Whether each account used the nonces that we call used, with the evidence of `hold_signer`; in the given order. An endpoint whose head is
    * below the block in which the last of them was used does not count as an answer.

@@ -9,6 +9,8 @@ export type Decision =
   | 'fail_payload'
   /** Raise the nonce cursor of a signer above our own highest slot. */
   | 'raise_cursor'
+  /** Give up a nonce of an outside sender as unused. */
+  | 'release_hold'
   | 'make_final'
   | 'reopen_final'
   | 'sign_fee'
@@ -39,6 +41,8 @@ export const EVIDENCE = {
   move_payload: { quorum: 'every', observations: 2, observationsAlone: 2 },
   fail_payload: { quorum: 'half', observations: 2, observationsAlone: 2 },
   raise_cursor: { quorum: 'half', observations: 2, observationsAlone: 2 },
+  // What its sender sent may be in the pool of one endpoint only, and is mined after the sender was told that it is not.
+  release_hold: { quorum: 'every', observations: 2, observationsAlone: 2 },
   // The read that found the transaction mined was the first observation. A single endpoint may be ahead of the chain for a moment.
   make_final: { quorum: 'half', observations: 1, observationsAlone: 2 },
   reopen_final: { quorum: 'half', observations: 1, observationsAlone: 2 },
@@ -95,7 +99,6 @@ export function isLaterObservation(earlier: BlockRef, later: BlockRef): boolean 
 
 /** A transaction count from more than one endpoint, if the chain has more than one. */
 export interface AgreedCount {
-  /** The lowest count of all answers: a count that is too high never wins. */
   readonly nonce: Nonce;
   /** A head block of the endpoints that answered. Two observations at the same block count as one. */
   readonly block: BlockRef;

@@ -1,6 +1,6 @@
 import type { Address, Hash } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
-import { type Agreed, type AgreedCount, agreedUpon, sufficient } from '../domain/evidence.js';
+import { type Agreed, type AgreedCount, agreedUpon, type Decision, sufficient } from '../domain/evidence.js';
 import type { BlockRef, ReceiptLookup } from '../domain/block.js';
 import type { BlockTag, PlacedTx } from '../domain/chain-connector.js';
 import type { UsedCount, UsedNonces } from '../domain/used-nonces.js';
@@ -19,21 +19,43 @@ export async function agreedCounts(
   accounts: readonly Address[],
   tag: BlockTag,
 ): Promise<(AgreedCount | null)[]> {
-  if (accounts.length === 0) return [];
-  const answers = await pool.answers('raise_cursor', [
+  const { counts, block } = await countsOf(pool, 'raise_cursor', accounts, tag);
+  return counts.map((some) => {
+    const known = sufficient('raise_cursor', some);
+    // A count that is too high never wins.
+    return known === null || block === null ? null : { nonce: lowest(known), block };
+  });
+}
+
+/** The count with pools that every endpoint tells, per account; null when one does not answer, or tells another. */
+export async function equalCounts(pool: RpcPool, accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
+  const { counts, block } = await countsOf(pool, 'release_hold', accounts, 'pending');
+  return counts.map((some) => {
+    const [nonce, ...others] = sufficient('release_hold', some) ?? [];
+    return nonce === undefined || block === null || others.some((other) => other !== nonce) ? null : { nonce, block };
+  });
+}
+
+/** @returns the count of each endpoint, per account; null where an endpoint tells nothing that counts */
+async function countsOf(
+  pool: RpcPool,
+  decision: Decision,
+  accounts: readonly Address[],
+  tag: BlockTag,
+): Promise<{ readonly counts: readonly (Nonce | null)[][]; readonly block: BlockRef | null }> {
+  if (accounts.length === 0) return { counts: [], block: null };
+  const answers = await pool.answers(decision, [
     ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, tag] })),
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
   ]);
   const withHeads = answers.map((answer) => ({ answer, head: headIn(answer, accounts.length) }));
-  const block = medianHead(withHeads);
-  return accounts.map((_, i) => {
+  return {
     // An endpoint that lags reports an old count: the account may have used more nonces since.
-    const counts = withHeads.map(({ answer, head }) =>
-      head === null || !answer.isCurrent ? null : countIn(answer, i),
-    );
-    const known = sufficient('raise_cursor', counts);
-    return known === null || block === null ? null : { nonce: lowest(known), block };
-  });
+    counts: accounts.map((_, i) =>
+      withHeads.map(({ answer, head }) => (head === null || !answer.isCurrent ? null : countIn(answer, i))),
+    ),
+    block: medianHead(withHeads),
+  };
 }
 
 /** Whether each account used its nonces, by the endpoints whose heads have reached the block in which the last of them was used. */

@@ -26,7 +26,7 @@ import type {
 import type { BlobProofs } from '../../../config/sections/chain-config.js';
 import type { NonceUse, NonceQuestion } from '../domain/nonce-use.js';
 import type { UsedCount, UsedNonces } from '../domain/used-nonces.js';
-import { agreedBlocks, agreedCounts, agreedReceipts, usedCounts } from './agreed-answers.js';
+import { agreedBlocks, agreedCounts, agreedReceipts, equalCounts, usedCounts } from './agreed-answers.js';
 import { BlobSends } from './blob-sends.js';
 import { broadcast } from './broadcast-reply.js';
 import { FeeQuotes } from './fee-quotes.js';
@@ -117,6 +117,10 @@ export class EthersChainConnector implements ChainConnector {
 
   async agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]> {
     return agreedCounts(this.pool, accounts, tag);
+  }
+
+  async equalCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
+    return equalCounts(this.pool, accounts);
   }
 
   async usedCounts(nonces: readonly UsedNonces[]): Promise<UsedCount[]> {

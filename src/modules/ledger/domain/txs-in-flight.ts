@@ -31,6 +31,8 @@ export interface WaitingHold {
   readonly tx: ManagedTx;
   /** Its time has passed, and its sender has said nothing since. Never one who sends through pools that nobody sees. */
   readonly isOver: boolean;
+  /** It is over for a minute, and something of its signer with a higher nonce waits behind it. */
+  readonly isOverdue: boolean;
 }
 
 /** A hold that waits for a nonce, and what outside senders have of its signer already: holds with a nonce that is not mined. */

@@ -86,16 +86,20 @@ export const DUE_FOR_RECEIPT = {
 export const WAITING_HOLDS = {
   name: 'tx_waiting_holds',
   text: `
-    SELECT ${PROGRESS_COLUMNS},
-           t.state = 'ALLOCATED' AND coalesce(t.expires_at <= clock_timestamp(), false)
-             AND NOT EXISTS (SELECT FROM tx_command c WHERE c.tx_id = t.tx_id AND c.status = 'QUEUED' AND c.kind IN ('consume', 'extend')) AS over
+    SELECT ${PROGRESS_COLUMNS}, over.yes AS over,
+           over.yes AND t.expires_at <= clock_timestamp() - interval '1 minute'
+             AND EXISTS (SELECT FROM managed_tx higher
+                          WHERE higher.chain_id = t.chain_id AND higher.signer = t.signer AND higher.nonce > t.nonce AND higher.state IN ('ALLOCATED', 'IN_MEMPOOL')) AS overdue
       FROM unnest($2::text[]) AS w (signer)
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx m
         WHERE m.chain_id = $1 AND m.signer = w.signer AND m.kind = 'hold' AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')
           AND (m.state = 'ALLOCATED' OR NOT EXISTS (
                 SELECT FROM tx_attempt a WHERE a.chain_id = m.chain_id AND a.signer = m.signer AND a.nonce = m.nonce AND a.tx_id = m.tx_id))
-        ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3) t`,
+        ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3) t
+     CROSS JOIN LATERAL (
+       SELECT t.state = 'ALLOCATED' AND coalesce(t.expires_at <= clock_timestamp(), false)
+          AND NOT EXISTS (SELECT FROM tx_command c WHERE c.tx_id = t.tx_id AND c.status = 'QUEUED' AND c.kind IN ('consume', 'extend')) AS yes) over`,
 };
 
 /** Along managed_tx_holds, and only where holds wait. */
@@ -197,12 +201,12 @@ export class PgTxsInFlight extends TxsInFlight {
   }
 
   async waitingHolds(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<WaitingHold[]> {
-    const { rows } = await this.database.query<ProgressRow & { over: boolean }>(WAITING_HOLDS, [
+    const { rows } = await this.database.query<ProgressRow & { over: boolean; overdue: boolean }>(WAITING_HOLDS, [
       chainId,
       signers,
       perSigner,
     ]);
-    return rows.map((row) => ({ tx: toManagedTx(row), isOver: row.over }));
+    return rows.map((row) => ({ tx: toManagedTx(row), isOver: row.over, isOverdue: row.overdue }));
   }
 
   async openHolds(fence: Fence, waiting: readonly ManagedTx[]): Promise<OpenHolds[]> {

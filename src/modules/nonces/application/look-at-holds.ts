@@ -10,7 +10,6 @@ import {
   type SentTransaction,
 } from '../../chain/index.js';
 import type { ManagedTx, WaitingHold } from '../../ledger/index.js';
-import { slotKey } from '../../signers/index.js';
 
 /** What the chain says of a hold. */
 export type HoldVerdict = { readonly tx: ManagedTx; readonly signer: ManagedTx['signer'] } & (
@@ -19,6 +18,8 @@ export type HoldVerdict = { readonly tx: ManagedTx; readonly signer: ManagedTx['
   | { readonly kind: 'used' }
   /** It is over, and nothing with its nonce is in a block or in a pool, by two looks at different blocks. */
   | { readonly kind: 'unused' }
+  /** Nothing with its nonce was seen where it was overdue, but not every endpoint says so. */
+  | { readonly kind: 'unproven' }
 );
 
 interface Seen {
@@ -46,7 +47,10 @@ export class LookAtHolds {
     const counts = await chain.accountCounts(signers.map(({ address }) => address));
     const seen = new Map(signers.map((signer, i) => [signerKey(signer), counts[i] ?? { latest: 0n, pending: 0n }]));
     const seenOf = ({ signer }: ManagedTx): Seen => seen.get(signerKey(signer)) ?? { latest: 0n, pending: 0n };
-    for (const { tx } of holds) if (tx.nonce >= seenOf(tx).pending) this.observations.forget(usedKey(tx));
+    for (const { tx, isOver } of holds) {
+      if (tx.nonce >= seenOf(tx).pending) this.observations.forget(usedKey(tx));
+      if (!isOver) this.observations.forget(observationKey(tx));
+    }
     const asked = holds.filter(({ tx, isOver }) => isOver || tx.nonce < seenOf(tx).pending);
     if (asked.length === 0) return [];
     const pools = await pooledOf(chain, asked);
@@ -55,8 +59,10 @@ export class LookAtHolds {
       used.map(({ tx }) => ({ account: tx.signer.address, nonce: tx.nonce, hashes: [] })),
     );
     const useOf = new Map(used.map(({ tx }, i) => [tx.id, uses[i]]));
-    const isProven = await this.unusedTwice(chain, asked, pools, seenOf);
-    return asked.flatMap(({ tx, isOver }): HoldVerdict[] => {
+    const unseen = asked.filter((hold) => this.isUnseen(hold, pools, seenOf));
+    const proven = await this.unusedTwice(chain, unseen);
+    return asked.flatMap((hold): HoldVerdict[] => {
+      const { tx, isOverdue } = hold;
       const use = useOf.get(tx.id);
       const mined = use?.kind === 'passed' && use.user?.sent ? [use.user.sent] : [];
       const pooled = pools.get(signerKey(tx.signer))?.transactions.filter(({ nonce }) => nonce === tx.nonce) ?? [];
@@ -64,7 +70,8 @@ export class LookAtHolds {
       const { signer } = tx;
       if (sent.length > 0) return [{ tx, signer, kind: 'sent', sent }];
       if (use?.kind === 'passed') return this.isUsedTwice(tx, use.head) ? [{ tx, signer, kind: 'used' }] : [];
-      return isOver && isProven.has(slotKey(tx)) ? [{ tx, signer, kind: 'unused' }] : [];
+      if (proven.has(hold)) return [{ tx, signer, kind: 'unused' }];
+      return isOverdue && unseen.includes(hold) ? [{ tx, signer, kind: 'unproven' }] : [];
     });
   }
 
@@ -74,33 +81,29 @@ export class LookAtHolds {
   }
 
   /**
-   * A nonce is given up only when the chain waits for it, at every endpoint: then a pool that had a transaction with it would count it as pending.
-   * @returns keys of the slots that two looks at different blocks show unused
+   * Whether it is over, and the chain waits for just its nonce at the endpoints that answer: then a pool that had a transaction with it would count it
+   * as pending.
    */
-  private async unusedTwice(
-    chain: ChainConnector,
-    asked: readonly WaitingHold[],
+  private isUnseen(
+    { tx, isOver }: WaitingHold,
     pools: ReadonlyMap<string, PooledTransactions>,
     seenOf: (tx: ManagedTx) => Seen,
-  ): Promise<ReadonlySet<string>> {
-    const over = asked.filter(({ tx, isOver }) => {
-      const { latest, pending } = seenOf(tx);
-      const hiddenBelow = pools.get(signerKey(tx.signer))?.hiddenBelow ?? tx.nonce + 1n;
-      const isNext = isOver && latest === tx.nonce && pending <= tx.nonce && hiddenBelow <= tx.nonce;
-      if (!isNext) this.observations.forget(observationKey(tx));
-      return isNext;
-    });
-    if (over.length === 0) return new Set();
-    const agreed = await chain.agreedCounts(
-      over.map(({ tx }) => tx.signer.address),
-      'pending',
-    );
+  ): boolean {
+    const { latest, pending } = seenOf(tx);
+    const hiddenBelow = pools.get(signerKey(tx.signer))?.hiddenBelow ?? tx.nonce + 1n;
+    const isNext = latest === tx.nonce && pending <= tx.nonce && hiddenBelow <= tx.nonce;
+    if (!isNext) this.observations.forget(observationKey(tx));
+    return isOver && isNext;
+  }
+
+  /** @returns those that every endpoint shows unused, by two looks at different blocks */
+  private async unusedTwice(chain: ChainConnector, unseen: readonly WaitingHold[]): Promise<ReadonlySet<WaitingHold>> {
+    const counts = await chain.equalCounts(unseen.map(({ tx }) => tx.signer.address));
     return new Set(
-      over.flatMap(({ tx }, i) => {
-        const count = agreed[i];
-        if (!count || count.nonce !== tx.nonce) return [];
-        const isProven = this.observations.agree('move_payload', observationKey(tx), `${count.nonce}`, count.block);
-        return isProven ? [slotKey(tx)] : [];
+      unseen.filter(({ tx }, i) => {
+        const count = counts[i];
+        if (count?.nonce !== tx.nonce) return false;
+        return this.observations.agree('release_hold', observationKey(tx), `${count.nonce}`, count.block);
       }),
     );
   }

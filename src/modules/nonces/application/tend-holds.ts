@@ -8,6 +8,8 @@ import { type HoldVerdict, LookAtHolds } from './look-at-holds.js';
 /** What is looked at at once, of each signer; the rest when these are seen. */
 const HOLDS_PER_SIGNER = 100;
 const UNUSED = 'its time was over, and nothing was sent with its nonce';
+const UNPROVEN =
+  'its time was over, others wait behind it, and not every endpoint says that nothing was sent with its nonce';
 
 /** Writes what the chain says of holds whose transactions nobody names. */
 @Injectable()
@@ -26,6 +28,8 @@ export class EndHolds {
     const unused = txs.filter(({ id }) => said.get(id)?.kind === 'unused');
     for (const tx of txs) {
       if (unused.includes(tx)) tx.cancelled(UNUSED);
+      // The chain decides between a no-op and what may be out.
+      else if (said.get(tx.id)?.kind === 'unproven') tx.close('CANCELLED', UNPROVEN);
       else tx.usedByUnknown();
     }
     await this.write.execute(leases, 'tend_holds', {
