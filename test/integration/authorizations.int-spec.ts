@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { parseHash } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
+import { NO_PAYLOAD } from '../../src/modules/ledger/domain/tx-request.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
@@ -10,7 +11,7 @@ import { AuthorizationStore, InFlightLimits } from '../../src/modules/ledger/ind
 import { SignerPauses } from '../../src/modules/signers/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { startAnvil } from '../support/anvil.js';
-import { aHash, anAddress, aPauseOrder, DEV_CHAIN } from '../support/builders.js';
+import { aHash, anAddress, anOrder, aPauseOrder, DEV_CHAIN } from '../support/builders.js';
 import { knowNonce } from '../support/known-nonce.js';
 import { makeWaitingDue } from '../support/node-lab.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
@@ -90,6 +91,24 @@ async function undelegated(): Promise<void> {
 }
 
 beforeEach(undelegated);
+
+it('of a signer whose next nonce an outside sender gave back waits for a no-op, and for nothing else', async () => {
+  const hold = await lab.create(tag++, {
+    signer: authority,
+    hold: { ttl: null, count: 1, index: 0 },
+    payload: NO_PAYLOAD,
+  });
+  await node.step(authority);
+  await node.get(SubmitCommand).execute(anOrder('release', hold));
+  await node.commands();
+  const txId = await delegating(sender, authority);
+  await until('it is final', async () => {
+    await turn();
+    await confirm();
+    return (await lab.states([txId]))[0] === 'CONFIRMED';
+  });
+  expect(await codeOf(authority)).toBe(codeNow);
+});
 
 describe('an authorization of another signer', () => {
   it.each(['before its signer looks', 'while its signer signs'])(

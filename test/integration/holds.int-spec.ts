@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ANYONE } from '../../src/kernel/caller.js';
 import { NO_PAYLOAD } from '../../src/modules/ledger/domain/tx-request.js';
 import { type CommandInput, SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
@@ -34,9 +34,17 @@ function equalPayload(): Promise<string> {
   return lab.create(2, { payload: { ...NO_PAYLOAD, to: lab.node.signer().address, data: tagged(2) } });
 }
 
-async function expire(node = lab.node): Promise<void> {
-  const text = `UPDATE managed_tx SET expires_at = clock_timestamp() - interval '1 second' WHERE kind = 'hold'`;
-  await node.get(Database).query({ name: 'test_expire', text }, []);
+async function expire(node = lab.node, ago: '1 second' | '1 minute' = '1 second'): Promise<void> {
+  const text = `UPDATE managed_tx SET expires_at = clock_timestamp() - interval '${ago}' WHERE kind = 'hold'`;
+  await node.get(Database).query({ name: `test_expire_${ago}`, text }, []);
+}
+
+/** A hold with the nonce 0, and a payload behind it. */
+async function blocked(): Promise<[hold: string, payload: string]> {
+  const ids: [string, string] = [await hold(1), await lab.create(2)];
+  await lab.node.step();
+  expect(await nonces(ids)).toEqual([0, 1]);
+  return ids;
 }
 
 async function giveBack(txId: string): Promise<void> {
@@ -321,6 +329,46 @@ describe('a nonce that was given back', () => {
     await makeWaitingDue(lab.node);
     await lab.node.step();
     expect(await nonces(ids)).toEqual([1, 0, 2]);
+  });
+
+  it('goes to a no-op when something waits behind it, also while another hold waits', async () => {
+    const [first, payload] = await blocked();
+    const again = await hold(3);
+    await giveBack(first);
+    await finish(lab.node, [payload]);
+    expect(await nonces([payload, again])).toEqual([1, 2]);
+    expect((await lab.fills()).map(({ nonce, state }) => [nonce, state])).toEqual([[0, 'CONFIRMED']]);
+  });
+});
+
+describe('a hold that is over while an endpoint is silent', () => {
+  beforeEach(async () => {
+    lab.chain.equalCounts = async () => [null];
+  });
+
+  it('stays, and when something waits behind it for a minute, a no-op competes for its nonce', async () => {
+    const [id, payload] = await blocked();
+    await expire();
+    await lookTwice();
+    expect(await lab.states([id])).toEqual(['ALLOCATED']);
+    await expire(lab.node, '1 minute');
+    await lookTwice();
+    expect(await lab.states([id])).toEqual(['IN_MEMPOOL']);
+    await finish(lab.node, [payload]);
+    expect(await lab.states([id])).toEqual(['CANCELLED']);
+    expect(await nonces([payload])).toEqual([1]);
+  });
+
+  it('ends by what its sender has sent, when that is mined before the no-op', async () => {
+    const [id, payload] = await blocked();
+    await expire(lab.node, '1 minute');
+    await lookTwice();
+    // Only the endpoint that was silent has it.
+    const sent = outsideSends(0n);
+    lab.chain.mine();
+    await finish(lab.node, [id, payload]);
+    expect(await lab.node.tx(id)).toMatchObject({ state: 'CONFIRMED', txHash: sent.hash });
+    expect(await lab.fills()).toEqual([]);
   });
 });
 

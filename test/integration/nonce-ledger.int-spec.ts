@@ -99,6 +99,21 @@ describe('read', () => {
     expect(states).toEqual([{ signer: lease.signer, cursor: 7n, released: [2n], outside: [1n] }]);
   });
 
+  it('answers none that another nonce of the signer waits for: a gap never goes to an outside sender again', async () => {
+    const [lease, other] = [await lab.lease(), await lab.lease()];
+    for (const { signer } of [lease, other]) {
+      await lab.leaveCursor(signer, 9n);
+      await lab.leaveOutside(signer, 3n, 6n);
+    }
+    await lab.leave(lease.signer, 'HELD', 5n);
+    await lab.leave(lease.signer, 'CONSUMED', 8n);
+    const states = await lab.write([lease, other], (fence) => ledger.read(fence, [lease.signer, other.signer], 3));
+    expect(states.map(({ outside }) => outside)).toEqual([[6n], [3n, 6n]]);
+    expect(await ledger.gaps([lease.signer, other.signer])).toEqual(slotsAt(lease.signer, 3n));
+    await lab.leave(other.signer, 'RELEASED', 4n);
+    expect(await ledger.gaps([other.signer], true)).toEqual(slotsAt(other.signer, 3n, 6n));
+  });
+
   it('answers nothing of a signer that was never aligned', async () => {
     const lease = await lab.lease();
     await lab.leaveCursor(twinOf(lease.signer), 3n);
@@ -251,6 +266,9 @@ describe('nonces that nobody has a slot for', () => {
       '12 HELD',
     ]);
     expect((await lab.slots(signer))[1]).toMatchObject({ token: 3n, txId: null });
+    // Who sent something with them is not known.
+    await lab.write([lease], (fence) => ledger.align(fence, slotsAt(signer, 5n)));
+    expect(await lab.write([lease], (fence) => ledger.read(fence, [signer], 10))).toMatchObject([{ released: [] }]);
     expect(await lab.slots(twinOf(signer))).toHaveLength(1);
   });
 

@@ -72,6 +72,15 @@ class LedgerLab {
     for (const nonce of nonces) await this.put(signer, { nonce, status, txId: null, txHash: null });
   }
 
+  /** Nonces that outside senders gave back. */
+  async leaveOutside(signer: SignerId, ...nonces: readonly bigint[]): Promise<void> {
+    await this.leave(signer, 'RELEASED', ...nonces);
+    await this.lab.observer.write(
+      'UPDATE signer_nonce_allocation SET outside = true WHERE chain_id = $1 AND signer = $2 AND nonce = ANY($3)',
+      [signer.chainId, signer.address, nonces],
+    );
+  }
+
   private async put(signer: SignerId, { nonce, status, txId, txHash }: Omit<Slot, 'token'>): Promise<void> {
     await this.lab.observer.write(
       `INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, tx_id, tx_hash, fencing_token)

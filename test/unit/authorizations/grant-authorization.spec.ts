@@ -20,15 +20,18 @@ let taken: boolean;
 let stored: SignedAuthorization[];
 let written: ChangeSet[];
 let committed: unknown[];
+/** How often what keeps the signer from its next nonce was to be filled. */
+let filled: number;
 let grants: GrantAuthorization;
 
 beforeEach(() => {
-  [chainNonce, taken, stored, written, committed] = [7n, true, [], [], []];
+  [chainNonce, taken, stored, written, committed, filled] = [7n, true, [], [], [], 0];
   sequence = { signer: AUTHORITY, cursor: 7n, released: [], outside: [] };
   grants = new GrantAuthorization(
     {
       find: async () =>
         chainNonce === null ? null : { nonce: chainNonce, chainNonces: [{ signer: AUTHORITY, nonce: chainNonce }] },
+      failed: async () => void filled++,
     } as unknown as FindGrantNonce,
     {
       sign: async (_signer: unknown, target: object) => ({ ...target, yParity: 0, r: '0x1', s: '0x2' }),
@@ -60,7 +63,7 @@ describe('an authorization is signed', () => {
     const held = [{ signer: AUTHORITY, nonce: 7n, txId: aGrant().id }];
     expect(written).toEqual([{ slots: { held, cursors: [{ from: sequence, to: 8n }] } }]);
     expect(stored).toMatchObject([{ nonce: 7n, chainId: 0n, address: aGrant().target?.address, r: '0x1' }]);
-    expect(committed).toEqual([{ signer: AUTHORITY, nonce: 7n }]);
+    expect([committed, filled]).toEqual([[{ signer: AUTHORITY, nonce: 7n }], 0]);
   });
 
   it('with a nonce that was given back, and then the cursor stays', async () => {
@@ -91,6 +94,6 @@ describe('an authorization is not signed', () => {
   ])('%s', async (_, change) => {
     change();
     expect(await grant()).toBe(false);
-    expect([written, committed]).toEqual([[{}], []]);
+    expect([written, committed, filled]).toEqual([[{}], [], 1]);
   });
 });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Nonce, signerKey } from '../../../kernel/signer-id.js';
 import type { AgreedCount, ChainConnector } from '../../chain/index.js';
 import { AdmitLanes, CommittedCursors } from '../../lost-commits/index.js';
-import { AlignNonces } from '../../nonces/index.js';
+import { AlignNonces, FillNonceGaps } from '../../nonces/index.js';
 import { AuthorizationSigner } from '../../sending/index.js';
 import { type Fence, grantNonces, type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
 import {
@@ -27,12 +27,13 @@ interface Granting extends GrantNonce {
   readonly policyMark: string;
 }
 
-/** Which nonce an authorization of a signer needs, by what the chain said before. It is ignored with any other one. */
+/** Which nonce an authorization of a signer needs, by what the chain said before. With any other one the chain ignores it. */
 @Injectable()
 export class FindGrantNonce {
   constructor(
     private readonly admit: AdmitLanes,
     private readonly align: AlignNonces,
+    private readonly gaps: FillNonceGaps,
     private readonly memory: LaneMemory,
     private readonly doorbell: Doorbell,
   ) {}
@@ -50,6 +51,11 @@ export class FindGrantNonce {
     const said = { transactionCounts: async () => [agreed.nonce], agreedCounts: async () => [agreed] };
     const { nonces, held } = await this.align.execute(said, [lease]);
     return held.has(signerKey(signer)) ? null : { nonce: agreed.nonce, chainNonces: nonces };
+  }
+
+  /** It was not the next nonce of the signer in our books. An outside sender may have given that back, and then only a no-op takes it. */
+  async failed(chain: ChainConnector, lease: Lease): Promise<void> {
+    await this.gaps.fillAll(chain.chainId, lease);
   }
 }
 
@@ -84,7 +90,10 @@ export class GrantAuthorization {
     const { slots } = await this.write.underFence([lease], 'grant_authorization', (fence) =>
       this.changes(fence, lease, grant, { ...found, signed, policyMark }),
     );
-    if (!slots) return false;
+    if (!slots) {
+      await this.nonces.failed(chain, lease);
+      return false;
+    }
     this.cursors.committed([{ signer, nonce: found.nonce }]);
     return true;
   }

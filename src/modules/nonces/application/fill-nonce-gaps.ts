@@ -77,6 +77,11 @@ export class FillNonceGaps {
     await this.fill(chainId, leases, gaps);
   }
 
+  /** Fills also what no payload gets, because the next nonce of the signer on the chain is wanted. */
+  async fillAll(chainId: ChainId, lease: Lease): Promise<void> {
+    await this.fill(chainId, [lease], await this.ledger.gaps([lease.signer], true));
+  }
+
   /** @param slots of the leases' signers */
   async fill(chainId: ChainId, leases: readonly Lease[], slots: readonly FreeSlot[]): Promise<void> {
     if (slots.length === 0) return;

@@ -7,7 +7,7 @@ export interface SequenceState {
   readonly cursor: Nonce;
   /** RELEASED slots below the cursor, lowest first, at most as many as requested. */
   readonly released: readonly Nonce[];
-  /** The same, of those that outside senders had: they may have sent something, so no payload gets them. */
+  /** The same, of those that outside senders had, and that nothing waits for: they may have sent something, so no payload gets them. */
   readonly outside: readonly Nonce[];
 }
 
@@ -55,7 +55,8 @@ export abstract class NonceLedger {
   abstract adopt(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
   /**
    * Creates RELEASED slots for the nonces without a slot, from the next nonce of the chain up to our lowest slot above it. The transaction
-   * or the wrong answer that raised the cursor above them is not on the chain any more, and Lockstep never signed anything for them.
+   * or the wrong answer that raised the cursor above them is not on the chain any more, and Lockstep never signed anything for them. As an outside
+   * sender may have, no payload gets them.
    * @param atMost slots per signer, the highest ones; later calls find the rest below them
    * @returns the slots that were created
    */
@@ -64,8 +65,11 @@ export abstract class NonceLedger {
   abstract openFree(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
   /** How many nonces {@link freeMissing} would free, for the signers that have any. Needs no lease. */
   abstract missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]>;
-  /** Nonce gaps: released slots below a held one, which keep every transaction behind them from being mined. Needs no lease. */
-  abstract gaps(signers: readonly SignerId[]): Promise<SlotRef[]>;
+  /**
+   * Nonce gaps: released slots below a held one, which keep every transaction behind them from being mined. Needs no lease.
+   * @param alsoUnwanted with those that no payload gets, although nothing has a higher nonce
+   */
+  abstract gaps(signers: readonly SignerId[], alsoUnwanted?: boolean): Promise<SlotRef[]>;
   /** Gives fills the slots that no tx holds: nonce gaps, and nonces that a reorg took from a foreign transaction. */
   abstract fill(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
   /** Gives held slots to other txs, which compete with the present holders for them. */

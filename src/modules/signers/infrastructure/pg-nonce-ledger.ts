@@ -60,11 +60,12 @@ const MISSING = {
      WHERE lowest.nonce > n.nonce`,
 };
 
+/** What had no slot may be out with any content, so no payload gets it: only a no-op competes with that (docs/decisions/0043-holds.md). */
 const FREE_MISSING = {
   name: 'nonce_free_missing',
   text: `
-    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, fencing_token)
-    SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', n.token
+    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, outside, fencing_token)
+    SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', true, n.token
       FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
      CROSS JOIN LATERAL ${LOWEST_FROM} lowest
      CROSS JOIN LATERAL generate_series(greatest(n.nonce, lowest.nonce - $5::bigint), lowest.nonce - 1) AS missing (nonce)
@@ -90,6 +91,8 @@ const READ = {
                   ORDER BY s.nonce LIMIT $3) AS released,
            ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
                   WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND s.outside
+                    AND NOT EXISTS (SELECT FROM signer_nonce_allocation b
+                                     WHERE b.chain_id = s.chain_id AND b.signer = s.signer AND b.nonce > s.nonce AND b.status = 'HELD')
                   ORDER BY s.nonce LIMIT $3) AS outside
       FROM signer_nonce_cursor c
       JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
@@ -150,6 +153,7 @@ const GAPS = {
       JOIN signer_nonce_allocation s ON s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'RELEASED'
      WHERE EXISTS (SELECT FROM signer_nonce_allocation higher
                     WHERE higher.chain_id = s.chain_id AND higher.signer = s.signer AND higher.nonce > s.nonce AND higher.status = 'HELD')
+        OR $3 AND s.outside
      ORDER BY 1, 2, 3`,
 };
 
@@ -298,9 +302,9 @@ export class PgNonceLedger extends NonceLedger {
     return rows.map((row) => ({ ...slotOf(row), count: Number(row.count) }));
   }
 
-  async gaps(signers: readonly SignerId[]): Promise<SlotRef[]> {
+  async gaps(signers: readonly SignerId[], alsoUnwanted = false): Promise<SlotRef[]> {
     if (signers.length === 0) return [];
-    const { rows } = await this.database.query<SlotRow>(GAPS, signerColumns(signers));
+    const { rows } = await this.database.query<SlotRow>(GAPS, [...signerColumns(signers), alsoUnwanted]);
     return rows.map(slotOf);
   }
 
