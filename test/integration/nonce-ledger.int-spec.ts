@@ -266,9 +266,6 @@ describe('nonces that nobody has a slot for', () => {
       '12 HELD',
     ]);
     expect((await lab.slots(signer))[1]).toMatchObject({ token: 3n, txId: null });
-    // Who sent something with them is not known.
-    await lab.write([lease], (fence) => ledger.align(fence, slotsAt(signer, 5n)));
-    expect(await lab.write([lease], (fence) => ledger.read(fence, [signer], 10))).toMatchObject([{ released: [] }]);
     expect(await lab.slots(twinOf(signer))).toHaveLength(1);
   });
 

@@ -262,13 +262,6 @@ export const NONCES = faults(int('nonce-ledger'), [
     why: 'what another signer has in flight keeps a hold from the nonce that it would get',
   },
   {
-    id: 'nonce-free-missing-for-payloads',
-    in: 'nonce_free_missing',
-    text: `'RELEASED', true`,
-    becomes: `'RELEASED', false`,
-    why: 'a payload gets a nonce with which an outside sender may have sent something',
-  },
-  {
     id: 'nonce-gaps-in-no-order',
     in: 'nonce_gaps',
     text: 's.outside\n     ORDER BY 1, 2, 3',

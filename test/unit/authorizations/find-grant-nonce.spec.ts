@@ -52,7 +52,7 @@ it('the nonce is the one on which the endpoints agree, and the cursor is aligned
 });
 
 it('a nonce that no payload gets is filled when the one of the chain is not the next one here', async () => {
-  await nonces.failed(chain, LEASE);
+  await nonces.free(chain, LEASE);
   expect(filled).toEqual([[AUTHORITY.chainId, LEASE]]);
 });
 

@@ -25,6 +25,8 @@ const FOREIGN = 99n;
 /** Txs without a nonce, and txs in flight. */
 let waiting: RequestedTx[];
 let held: RequestedTx[];
+/** Hashes that outside senders named. */
+let named: Set<string>;
 /** Of txs that moved. */
 let rivals: ManagedTx[];
 /** Whether a waiting tx was changed while it was looked for. */
@@ -37,6 +39,7 @@ let adoptSent: AdoptSent;
 
 beforeEach(() => {
   rivals = [];
+  named = new Set();
   [waiting, held, changed, reconciled, metrics] = [[], [], false, [], new FakeMetrics()];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   writes.canLock = (txId) => !changed && waiting.some(({ tx }) => tx.id === txId);
@@ -47,6 +50,7 @@ beforeEach(() => {
     {
       holders: async () => held,
       withPayloadOf: async () => waiting,
+      named: async () => named,
       reconciled: async (_fence: unknown, ...args: unknown[]) => void reconciled.push(args),
     } as unknown as LostCommitsRepository,
     { rivals: async () => rivals } as unknown as ManagedTxRepository,
@@ -156,15 +160,21 @@ describe('a transaction that is out', () => {
   it('of a hold is what its sender sent; of one that is closed a no-op is ours', async () => {
     const closing = { as: 'CANCELLED', reason: 'closed', won: false } as const;
     const noOp = { ...aSent(7n), ...noOpPayload(SIGNER.address, 2) };
-    const kindOf = async (progress: Partial<TxProgress>, sent: SentTransaction) => {
+    const kindOf = async (progress: Partial<TxProgress>, sent: SentTransaction, outlook = {}) => {
       const tx = aManagedTx({ txId: 'hold', kind: 'hold', state: 'IN_MEMPOOL', nonce: 7n, ...progress }).build();
       [held, writes.written.length] = [[{ tx, request: aRequest({ payload: NO_PAYLOAD }) }], 0];
-      await adopt([sent], open(7n, 'hold'));
+      await adopt([sent], { ...open(7n, 'hold'), ...outlook });
       return [writes.inserted.map(({ kind }) => kind), writes.txs.map((each) => each.progress.subState)];
     };
     expect(await kindOf({}, noOp)).toEqual([['payload'], [null]]);
     expect(await kindOf({ closing, subState: 'CANCELLING' }, aSent(7n))).toEqual([['payload'], ['CANCELLING']]);
     expect(await kindOf({ closing, subState: 'CANCELLING' }, noOp)).toEqual([['cancel'], ['CANCELLING']]);
+    // What the server before this one signed is not known, so a no-op is no use by the sender, unless it was named.
+    const suspect = { suspect: true };
+    expect(await kindOf({}, noOp, suspect)).toEqual([['cancel'], ['CANCELLING']]);
+    expect(await kindOf({ state: 'ALLOCATED' }, noOp, suspect)).toEqual([['cancel'], ['CANCELLING']]);
+    named.add(noOp.hash);
+    expect(await kindOf({}, noOp, suspect)).toEqual([['payload'], [null]]);
   });
 
   it('of nobody here is the attempt of a fill, with the gas of the bytes', async () => {

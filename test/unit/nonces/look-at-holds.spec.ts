@@ -105,14 +105,57 @@ describe('a look at a hold', () => {
     expect(await kinds(true)).toEqual([]);
   });
 
-  it('is not proven when one endpoint is silent, which counts once it is overdue and nothing was seen', async () => {
-    agreed = null;
+  it('begins anew when another node extended it', async () => {
+    await kinds(true);
+    later();
+    const extended = hold(true);
+    extended.tx = aManagedTx({ ...extended.tx.progress, version: 1 }).build();
+    expect(await look.execute(DEV_CHAIN, [extended])).toEqual([]);
+  });
+
+  describe('that is overdue', () => {
+    /** What half of the endpoints say. */
+    let said: typeof agreed;
     const overdue = async () => (await look.execute(DEV_CHAIN, [hold(true, 7n, true)])).map(({ kind }) => kind);
-    expect([await kinds(true), await overdue()]).toEqual([[], ['unproven']]);
-    counts = { latest: 7n, pending: 8n };
-    expect(await overdue()).toEqual([]);
-    pool.transactions = [SENT];
-    expect(await overdue()).toEqual(['sent']);
+
+    beforeEach(() => {
+      [said, agreed] = [agreed, null];
+      chain.agreedCounts = async (accounts, tag) => accounts.map(() => (tag === 'pending' ? said : null));
+    });
+    const saidLater = (): void => void (said = { nonce: 7n, block: { number: 6, hash: aHash(6) } });
+
+    it('is not proven when an endpoint is silent, by two looks at different blocks', async () => {
+      expect([await overdue(), await overdue()]).toEqual([[], []]);
+      saidLater();
+      expect([await kinds(true), await overdue()]).toEqual([[], ['unproven']]);
+    });
+
+    it('is so, too, when one endpoint stands still, or tells of a pool that it does not show', async () => {
+      counts = { latest: 4n, pending: 8n };
+      pool.hiddenBelow = 8n;
+      await overdue();
+      saidLater();
+      expect(await overdue()).toEqual(['unproven']);
+    });
+
+    it('waits while half of the endpoints do not say that the chain waits for it, and ends by what is seen', async () => {
+      const found: string[][] = [];
+      for (const nonce of [6n, 8n, null]) {
+        said = nonce === null ? null : { nonce, block: { number: 5 + found.length, hash: aHash(5) } };
+        found.push(await overdue());
+      }
+      expect(found).toEqual([[], [], []]);
+      pool.transactions = [SENT];
+      expect(await overdue()).toEqual(['sent']);
+    });
+
+    it('is unused when every endpoint says so', async () => {
+      agreed = said;
+      await overdue();
+      saidLater();
+      agreed = said;
+      expect(await overdue()).toEqual(['unused']);
+    });
   });
 
   it('never calls one unused that the chain does not wait for, that a pool may hide, or about which one endpoint is silent', async () => {

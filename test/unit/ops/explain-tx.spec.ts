@@ -55,8 +55,8 @@ function nothingAround(): Surroundings {
   };
 }
 
-async function facts(): Promise<TxFacts | undefined> {
-  return (await explainTx.execute('tx', ANYONE))?.facts;
+async function facts(caller = ANYONE): Promise<TxFacts | undefined> {
+  return (await explainTx.execute('tx', caller))?.facts;
 }
 
 it('a tx that does not exist is not explained', async () => {
@@ -99,6 +99,19 @@ it('a no-op that every node refused competes with nothing', async () => {
   expect(await facts()).toMatchObject({ noOpSignedAt: null });
   attempts.push({ ...refused, status: 'ACCEPTED', createdAt: 'third' });
   expect(await facts()).toMatchObject({ noOpSignedAt: 'third' });
+});
+
+it('who has the nonce of a hold that is ahead is told to its own account, and to operators', async () => {
+  const ahead = { nonce: 6n, state: 'ALLOCATED', heldBy: 'relayer' } as const;
+  const heldBy = async (txId: string | null, account: string, scopes = ANYONE.scopes) => {
+    around = { blockedBy: { ...ahead, txId } };
+    return (await facts({ ...ANYONE, account, scopes }))?.blockedBy?.heldBy;
+  };
+  expect([await heldBy('own', 'other'), await heldBy(null, ANYONE.account)]).toEqual(['relayer', 'relayer']);
+  expect([await heldBy(null, 'other'), await heldBy(null, ANYONE.account, ['tx:read'])]).toEqual([
+    'another account',
+    'another account',
+  ]);
 });
 
 describe('the queue', () => {

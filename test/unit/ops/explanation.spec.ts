@@ -420,6 +420,9 @@ describe('a hold', () => {
     expect(summaryOf({ blockedBy: held })).toContain(
       'the lower nonce 3, which an outside sender of the account relayer has, must be used or given back first',
     );
+    expect(summaryOf({ blockedBy: { ...held, heldBy: 'another account' } })).toContain(
+      'an outside sender of another account has',
+    );
   });
 });
 

@@ -4,7 +4,14 @@ import type { AgreedCount, ChainConnector } from '../../chain/index.js';
 import { AdmitLanes, CommittedCursors } from '../../lost-commits/index.js';
 import { AlignNonces, FillNonceGaps } from '../../nonces/index.js';
 import { AuthorizationSigner } from '../../sending/index.js';
-import { type Fence, grantNonces, type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
+import {
+  type Fence,
+  grantNonces,
+  type Lease,
+  NonceLedger,
+  type SequenceState,
+  type SlotRef,
+} from '../../signers/index.js';
 import {
   AuthorizationStore,
   type ChangeSet,
@@ -26,6 +33,8 @@ interface Granting extends GrantNonce {
   /** Of the policies by which its signer may give it. */
   readonly policyMark: string;
 }
+
+type Sequence = ReturnType<typeof grantNonces> & { readonly from: SequenceState };
 
 /** Which nonce an authorization of a signer needs, by what the chain said before. With any other one the chain ignores it. */
 @Injectable()
@@ -53,8 +62,8 @@ export class FindGrantNonce {
     return held.has(signerKey(signer)) ? null : { nonce: agreed.nonce, chainNonces: nonces };
   }
 
-  /** It was not the next nonce of the signer in our books. An outside sender may have given that back, and then only a no-op takes it. */
-  async failed(chain: ChainConnector, lease: Lease): Promise<void> {
+  /** What an outside sender gave back, only a no-op takes, and until then it is the next nonce of the signer on the chain. */
+  async free(chain: ChainConnector, lease: Lease): Promise<void> {
     await this.gaps.fillAll(chain.chainId, lease);
   }
 }
@@ -87,29 +96,34 @@ export class GrantAuthorization {
     if (found === null) return false;
     const { signer } = lease;
     const signed = await this.signer.sign(signer, { ...grant.target, nonce: found.nonce });
-    const { slots } = await this.write.underFence([lease], 'grant_authorization', (fence) =>
-      this.changes(fence, lease, grant, { ...found, signed, policyMark }),
-    );
-    if (!slots) {
-      await this.nonces.failed(chain, lease);
-      return false;
-    }
+    let isNext = true;
+    const { slots } = await this.write.underFence([lease], 'grant_authorization', async (fence) => {
+      const sequence = await this.sequence(fence, lease, found);
+      isNext = sequence === null || sequence.nonces[0] === found.nonce;
+      return sequence && isNext ? this.changes(fence, grant, sequence, { ...found, signed, policyMark }) : {};
+    });
+    // Something of the signer is not mined yet that only the chain knows, or the endpoints are behind; or its next nonce is one that no payload gets.
+    if (!isNext) await this.nonces.free(chain, lease);
+    if (!slots) return false;
     this.cursors.committed([{ signer, nonce: found.nonce }]);
     return true;
   }
 
+  /** The nonce that the signer gives next, and its sequence. */
+  private async sequence(fence: Fence, { signer }: Lease, { chainNonces }: GrantNonce): Promise<Sequence | null> {
+    await this.ledger.align(fence, chainNonces);
+    const [from] = await this.ledger.read(fence, [signer], 1);
+    return from ? { from, ...grantNonces(from.cursor, from.released, 1) } : null;
+  }
+
   private async changes(
     fence: Fence,
-    { signer }: Lease,
     grant: Grant,
-    { nonce, chainNonces, signed, policyMark }: Granting,
+    { from, cursor }: Sequence,
+    { nonce, signed, policyMark }: Granting,
   ): Promise<ChangeSet> {
-    await this.ledger.align(fence, chainNonces);
-    const [sequence] = await this.ledger.read(fence, [signer], 1);
-    if (!sequence) return {};
-    const { nonces, cursor } = grantNonces(sequence.cursor, sequence.released, 1);
-    // Something of the signer is not mined yet that only the chain knows, or the endpoints are behind.
-    if (nonces[0] !== nonce || !(await this.store.grant(fence, grant, signed, policyMark))) return {};
-    return { slots: { held: [{ signer, nonce, txId: grant.id }], cursors: [{ from: sequence, to: cursor }] } };
+    if (!(await this.store.grant(fence, grant, signed, policyMark))) return {};
+    const { signer } = from;
+    return { slots: { held: [{ signer, nonce, txId: grant.id }], cursors: [{ from, to: cursor }] } };
   }
 }

@@ -31,7 +31,7 @@ export interface WaitingHold {
   readonly tx: ManagedTx;
   /** Its time has passed, and its sender has said nothing since. Never one who sends through pools that nobody sees. */
   readonly isOver: boolean;
-  /** It is over for a minute, and something of its signer with a higher nonce waits behind it. */
+  /** It has been over for a minute. */
   readonly isOverdue: boolean;
 }
 

@@ -86,10 +86,7 @@ export const DUE_FOR_RECEIPT = {
 export const WAITING_HOLDS = {
   name: 'tx_waiting_holds',
   text: `
-    SELECT ${PROGRESS_COLUMNS}, over.yes AS over,
-           over.yes AND t.expires_at <= clock_timestamp() - interval '1 minute'
-             AND EXISTS (SELECT FROM managed_tx higher
-                          WHERE higher.chain_id = t.chain_id AND higher.signer = t.signer AND higher.nonce > t.nonce AND higher.state IN ('ALLOCATED', 'IN_MEMPOOL')) AS overdue
+    SELECT ${PROGRESS_COLUMNS}, over.yes AS over, over.yes AND t.expires_at <= clock_timestamp() - interval '1 minute' AS overdue
       FROM unnest($2::text[]) AS w (signer)
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx m

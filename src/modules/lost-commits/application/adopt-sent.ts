@@ -35,6 +35,9 @@ interface Adopted {
   readonly ended: readonly ManagedTx[];
 }
 
+/** What is out with the nonce of a hold, and that its outside sender has not named. */
+type MayBeOurs = (sent: SentTransaction) => boolean;
+
 /** Each nonce of a gap costs a no-op, so a foreign transaction far above our nonces is ignored. */
 const WIDEST_GAP_NONCES = 64n;
 const NOTHING: ChangeSet = {};
@@ -62,10 +65,10 @@ export class AdoptSent {
   /** @returns what was stored; null when a waiting tx was changed meanwhile, and nothing is written */
   async execute(lease: Lease, findings: Findings): Promise<readonly Match[] | null> {
     const { signer, suspect, epoch } = findings.outlook;
-    const matches = await this.matchesOf(findings);
+    const { matches, mayBeOurs } = await this.matchesOf(findings);
     if (matches.length === 0 && !suspect) return [];
     const moved = matches.flatMap((match) => (match.tx && hasMoved(match) ? [match.tx.tx] : []));
-    const adopted = this.adopted(signer, matches, await this.repository.rivals(moved));
+    const adopted = this.adopted(signer, matches, mayBeOurs, await this.repository.rivals(moved));
     const waiting = adopted.flatMap(({ waited, holder: { tx } }) => (waited ? [tx] : []));
     const written = await this.write.ofPending([lease], 'reconcile', waiting, async (locked, fence) => {
       if (locked.size < waiting.length) return NOTHING;
@@ -77,10 +80,10 @@ export class AdoptSent {
     return matches;
   }
 
-  private async matchesOf(findings: Findings): Promise<Match[]> {
+  private async matchesOf(findings: Findings): Promise<{ matches: Match[]; mayBeOurs: MayBeOurs }> {
     const { outlook, latest, unknown } = findings;
     const { signer, open, cursor } = outlook;
-    if (unknown.length === 0) return [];
+    if (unknown.length === 0) return { matches: [], mayBeOurs: () => false };
     const nonces = unknown.map(({ nonce }) => nonce);
     const found = outlook.known ? await this.lost.holders(signer, nonces) : [];
     const holders = new Map(found.map((item) => [item.tx.nonce, item]));
@@ -97,21 +100,19 @@ export class AdoptSent {
     const mayBeOurs = await this.maybeOurs(outlook, found);
     const matches = upToGap(matchSent(concerning, holders, others, mayBeElsewhere, mayBeOurs), maxOf(cursor, latest));
     const left = holdersThatLeft(matches);
-    return matches.filter(
+    const ours = matches.filter(
       // Ignores two kinds of foreign transactions: one with the nonce of a tx, because the two compete; and a mined one, because it needs no
       // slot. The slot of a tx that moved is nobody's.
       ({ nonce, tx, holder }) => tx !== null || (holder ? left.has(holder.tx.id) : nonce >= latest),
     );
+    return { matches: ours, mayBeOurs };
   }
 
   /**
    * No payload gets a nonce that an outside sender had. Only in an epoch that has just begun this may be the past of another one: then a payload that
    * is out is rather executed late than twice. What the outside sender named is its own all the same.
    */
-  private async maybeOurs(
-    { suspect }: Findings['outlook'],
-    holders: readonly RequestedTx[],
-  ): Promise<(sent: SentTransaction) => boolean> {
+  private async maybeOurs({ suspect }: Findings['outlook'], holders: readonly RequestedTx[]): Promise<MayBeOurs> {
     const holds = holders.filter(({ tx }) => tx.isHold).map(({ tx }) => tx.id);
     if (!suspect || holds.length === 0) return () => false;
     const named = await this.lost.named(holds);
@@ -119,7 +120,12 @@ export class AdoptSent {
   }
 
   /** Bytes without a payload of ours become the attempt of a fill, if they can be sent again. */
-  private adopted(signer: SignerId, matches: readonly Match[], rivals: readonly ManagedTx[]): Adopted[] {
+  private adopted(
+    signer: SignerId,
+    matches: readonly Match[],
+    mayBeOurs: MayBeOurs,
+    rivals: readonly ManagedTx[],
+  ): Adopted[] {
     const left = holdersThatLeft(matches);
     return matches.flatMap((match): Adopted[] => {
       const { nonce, tx, holder: known, sent } = match;
@@ -127,10 +133,10 @@ export class AdoptSent {
       if (!first || isHalf(first, tx)) return [];
       const holder = tx ?? this.fills.at({ signer, nonce }, first.gasLimit);
       const copy = tx ? ManagedTx.rehydrate(tx.tx.progress) : holder.tx;
-      const noOp = tx?.tx.kind === 'payload' ? sent.find((each) => !carries(each, tx.request)) : undefined;
+      const noOp = tx && tx.tx.kind !== 'fill' ? noOpOf(tx, sent, mayBeOurs) : undefined;
       const ended = hasMoved(match) ? leftSlot(copy, rivals) : [];
-      if (copy.isHold) copy.usedBy(first.hash);
-      else if (noOp) closed(copy, noOp);
+      if (noOp) closed(copy, noOp);
+      else if (copy.isHold) copy.usedBy(first.hash);
       else copy.recovered(nonce, first.gasLimit, first.hash);
       const yields = known && known !== tx && !left.has(known.tx.id) ? yielding(known.tx, copy) : null;
       const slot = tx === known ? 'kept' : yields?.isResting ? 'raced' : 'free';
@@ -180,6 +186,16 @@ function upToGap(matches: readonly Match[], start: Nonce): Match[] {
     end = maxOf(end, nonce + 1n);
     return true;
   });
+}
+
+/** A no-op of ours: what has the nonce of a payload and not its content; or, of a hold, what an epoch that is lost may have signed for it. */
+function noOpOf(
+  { tx, request }: RequestedTx,
+  sent: readonly SentTransaction[],
+  mayBeOurs: MayBeOurs,
+): SentTransaction | undefined {
+  if (!tx.isHold) return sent.find((each) => !carries(each, request));
+  return sent.every((each) => isNoOp(each) && mayBeOurs(each)) ? sent[0] : undefined;
 }
 
 /** The commit that was lost had begun to close the slot, so the payload is not wanted any more. */

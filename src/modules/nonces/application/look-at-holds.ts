@@ -18,7 +18,7 @@ export type HoldVerdict = { readonly tx: ManagedTx; readonly signer: ManagedTx['
   | { readonly kind: 'used' }
   /** It is over, and nothing with its nonce is in a block or in a pool, by two looks at different blocks. */
   | { readonly kind: 'unused' }
-  /** Nothing with its nonce was seen where it was overdue, but not every endpoint says so. */
+  /** It is overdue, and nothing with its nonce was seen in two looks at different blocks, but not every endpoint says that there is nothing. */
   | { readonly kind: 'unproven' }
 );
 
@@ -61,8 +61,9 @@ export class LookAtHolds {
     const useOf = new Map(used.map(({ tx }, i) => [tx.id, uses[i]]));
     const unseen = asked.filter((hold) => this.isUnseen(hold, pools, seenOf));
     const proven = await this.unusedTwice(chain, unseen);
+    const overdue = await this.overdueTwice(chain, asked);
     return asked.flatMap((hold): HoldVerdict[] => {
-      const { tx, isOverdue } = hold;
+      const { tx } = hold;
       const use = useOf.get(tx.id);
       const mined = use?.kind === 'passed' && use.user?.sent ? [use.user.sent] : [];
       const pooled = pools.get(signerKey(tx.signer))?.transactions.filter(({ nonce }) => nonce === tx.nonce) ?? [];
@@ -71,7 +72,7 @@ export class LookAtHolds {
       if (sent.length > 0) return [{ tx, signer, kind: 'sent', sent }];
       if (use?.kind === 'passed') return this.isUsedTwice(tx, use.head) ? [{ tx, signer, kind: 'used' }] : [];
       if (proven.has(hold)) return [{ tx, signer, kind: 'unused' }];
-      return isOverdue && unseen.includes(hold) ? [{ tx, signer, kind: 'unproven' }] : [];
+      return overdue.has(hold) ? [{ tx, signer, kind: 'unproven' }] : [];
     });
   }
 
@@ -103,7 +104,27 @@ export class LookAtHolds {
       unseen.filter(({ tx }, i) => {
         const count = counts[i];
         if (count?.nonce !== tx.nonce) return false;
-        return this.observations.agree('release_hold', observationKey(tx), `${count.nonce}`, count.block);
+        return this.observations.agree('release_hold', observationKey(tx), valueOf(tx), count.block);
+      }),
+    );
+  }
+
+  /**
+   * One endpoint that is silent, stands still or hides its pool must not keep a nonce for ever: nothing is given back here, so half of them are enough.
+   * @returns those that are overdue, and for which the chain waits, in two looks at different blocks
+   */
+  private async overdueTwice(chain: ChainConnector, asked: readonly WaitingHold[]): Promise<ReadonlySet<WaitingHold>> {
+    const overdue = asked.filter(({ isOverdue }) => isOverdue);
+    if (overdue.length === 0) return new Set();
+    const counts = await chain.agreedCounts(
+      overdue.map(({ tx }) => tx.signer.address),
+      'pending',
+    );
+    return new Set(
+      overdue.filter(({ tx }, i) => {
+        const count = counts[i];
+        if (count?.nonce !== tx.nonce) return false;
+        return this.observations.agree('raise_cursor', `overdue ${tx.id}`, valueOf(tx), count.block);
       }),
     );
   }
@@ -119,6 +140,11 @@ async function pooledOf(
   );
   const pools = await chain.pooledOf(questions);
   return new Map(groups.flatMap(([key], i) => (pools[i] ? [[key, pools[i]]] : [])));
+}
+
+/** What is extended begins anew. */
+function valueOf({ nonce, progress }: ManagedTx): string {
+  return `${nonce} ${progress.version}`;
 }
 
 function usedKey(tx: ManagedTx): string {

@@ -6,9 +6,9 @@ import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { ChainRules, type FeeQuote, type Speed } from '../../chain/index.js';
 import { type AttemptView, costOf, isFinal, mayBeInPool, TxQueries, type TxView } from '../../ledger/index.js';
 import { explain, type Explanation } from '../domain/explanation.js';
-import { pauseView } from '../domain/pause-view.js';
+import { pauseView, seesAll } from '../domain/pause-view.js';
 import { marketBlobFee, marketPrice, priceFacts } from '../domain/prices.js';
-import type { TxFacts } from '../domain/tx-facts.js';
+import { ANOTHER_ACCOUNT, type TxFacts } from '../domain/tx-facts.js';
 import { ChainStanding, type Standing } from './chain-standing.js';
 import { SignerLimits } from './signer-limits.js';
 import { type Surroundings, TxSurroundings } from './tx-surroundings.js';
@@ -68,7 +68,11 @@ export class ExplainTx {
       attempts: attempts.length,
       awaits: tx.state === 'PENDING' ? unsigned(tx) : [],
       queue: queueOf(tx, around),
-      blockedBy: blockedBy && { ...blockedBy, nonce: toJsonInteger(blockedBy.nonce) },
+      blockedBy: blockedBy && {
+        ...blockedBy,
+        nonce: toJsonInteger(blockedBy.nonce),
+        heldBy: holderTo(caller, blockedBy),
+      },
       price: quote && isUnmined(tx) ? priceFacts(quote, speed, attempts.filter(mayBeInPool).map(feesOf)) : null,
       endpoints: endpoints.map(({ endpoint, state: health, lastError: error }) => ({
         endpoint,
@@ -96,6 +100,11 @@ export class ExplainTx {
       required === null || quote === null ? null : Math.max(0, blockNumber + required - quote.blockNumber);
     return { blockNumber, required, missing };
   }
+}
+
+/** Accounts are nobody's business but their own, and that of operators. */
+function holderTo(caller: Caller, { txId, heldBy }: NonNullable<Surroundings['blockedBy']>): string | null {
+  return heldBy === null || txId !== null || seesAll(caller) ? heldBy : ANOTHER_ACCOUNT;
 }
 
 interface Found {

@@ -13,7 +13,7 @@ export function holdInWords(facts: TxFacts): Words {
       next:
         expiresAt === null
           ? 'it has no end by time: its sender uses it or gives it back, or the chain ends it'
-          : `its sender uses it or gives it back; after ${expiresAt} it is given back as soon as two looks at the chain show it unused`,
+          : `its sender uses it or gives it back; after ${expiresAt} it is given back as soon as two looks at the chain, at every endpoint, show it unused; a minute later a no-op competes for the nonce, also without that`,
       operator: [
         `Ask its sender, or have it call …/nonces/${nonce}/consume, release or extend; if it cannot, POST …/nonces/${nonce}/close has a no-op compete for the nonce.`,
       ],

@@ -1,6 +1,6 @@
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { howToResume, pausedInWords } from './pause-view.js';
-import type { TxFacts } from './tx-facts.js';
+import { ANOTHER_ACCOUNT, type TxFacts } from './tx-facts.js';
 
 /** Why a tx without a nonce gets none yet. */
 export function whyWaiting({ kind, awaits, lastError, queue, signer }: TxFacts): string {
@@ -20,7 +20,7 @@ export function whyWaiting({ kind, awaits, lastError, queue, signer }: TxFacts):
 /** Why a tx that was sent is in no block yet. */
 export function whyInPool({ blockedBy, price, balance }: TxFacts): string {
   if (blockedBy && blockedBy.heldBy !== null)
-    return `the lower nonce ${blockedBy.nonce}, which an outside sender of the account ${blockedBy.heldBy} has, must be used or given back first`;
+    return `the lower nonce ${blockedBy.nonce}, which an outside sender of ${blockedBy.heldBy === ANOTHER_ACCOUNT ? '' : 'the account '}${blockedBy.heldBy} has, must be used or given back first`;
   if (blockedBy) {
     const which = blockedBy.txId === null ? 'a transaction of another account' : `transaction ${blockedBy.txId}`;
     return `${which} with the lower nonce ${blockedBy.nonce} must be mined first`;

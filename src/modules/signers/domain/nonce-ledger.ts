@@ -55,8 +55,7 @@ export abstract class NonceLedger {
   abstract adopt(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
   /**
    * Creates RELEASED slots for the nonces without a slot, from the next nonce of the chain up to our lowest slot above it. The transaction
-   * or the wrong answer that raised the cursor above them is not on the chain any more, and Lockstep never signed anything for them. As an outside
-   * sender may have, no payload gets them.
+   * or the wrong answer that raised the cursor above them is not on the chain any more, and Lockstep never signed anything for them.
    * @param atMost slots per signer, the highest ones; later calls find the rest below them
    * @returns the slots that were created
    */

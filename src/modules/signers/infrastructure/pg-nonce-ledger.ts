@@ -60,12 +60,11 @@ const MISSING = {
      WHERE lowest.nonce > n.nonce`,
 };
 
-/** What had no slot may be out with any content, so no payload gets it: only a no-op competes with that (docs/decisions/0043-holds.md). */
 const FREE_MISSING = {
   name: 'nonce_free_missing',
   text: `
-    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, outside, fencing_token)
-    SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', true, n.token
+    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, fencing_token)
+    SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', n.token
       FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
      CROSS JOIN LATERAL ${LOWEST_FROM} lowest
      CROSS JOIN LATERAL generate_series(greatest(n.nonce, lowest.nonce - $5::bigint), lowest.nonce - 1) AS missing (nonce)

@@ -37,7 +37,7 @@ class BlockedByDto {
     nullable: true,
     example: null,
     description:
-      'The name of the account that reserved the nonce for a system that signs itself; null for a transaction',
+      'The name of the account that reserved the nonce for a system that signs itself, or `another account` for callers that may not know it; null for a transaction',
   })
   heldBy!: string | null;
 }
