@@ -120,8 +120,11 @@ const RECIPES: Readonly<Record<string, () => Promise<readonly [path: string, bod
   'POST /api/v1/signers/{chainId}/{address}/resume': async () => [`${signer}/resume`, {}],
   'POST /api/v1/signers/{chainId}/{address}/sync': async () => [`${signer}/sync`, {}],
   'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/close': async () => {
-    const { body } = await ask<{ holds: { nonce: number }[] }>('POST', `${signer}/nonces`, { requestId: 'hold' });
-    return [`${signer}/nonces/${body.holds[0]?.nonce}/close`, { reason: 'why' }];
+    const { body } = await ask<{ holds: { holdId: string; nonce: number }[] }>('POST', `${signer}/nonces`, {
+      requestId: 'hold',
+    });
+    const [{ holdId, nonce } = { holdId: '', nonce: 0 }] = body.holds;
+    return [`${signer}/nonces/${nonce}/close`, { holdId, reason: 'why' }];
   },
   'PUT /api/v1/policies/{chainId}/{address}': async () => [policy, { version: 0, rules: { authorizations: true } }],
   'DELETE /api/v1/policies/{chainId}/{address}': async () => [`${policy}?version=1`],

@@ -98,15 +98,19 @@ it('a nonce that was consumed with a hash that never comes is closed by an opera
   expect((await say(`${String(nonce)}/consume`, { holdId, txHash: keccak256('0x01') })).status).toBe(202);
   const payload = { signer: SIGNER, requestId: 'behind', payload: { to: TO, value: '1' } };
   const { txId } = (await nodes[1].post('/api/v1/tx', payload)).body;
-  const closed = await say(`${String(nonce)}/close`, { reason: 'lost', requestId: 'close' });
+  const { items } = (await get(`${NONCES}?status=HELD`)) as { items: AnyBody[] };
+  expect(items.find((slot) => slot['nonce'] === nonce)).toMatchObject({ use: 'hold', txId: holdId });
+  const close = { holdId, reason: 'lost', requestId: 'close' };
+  const closed = await say(`${String(nonce)}/close`, close);
   expect(closed).toMatchObject({ status: 202, body: { kind: 'close', txId: holdId } });
-  expect((await say(`${String(nonce)}/close`, { reason: 'lost', requestId: 'close' })).body).toMatchObject({
-    commandId: closed.body['commandId'],
-  });
   await mineUntil('both are final', async () => {
     const states = await Promise.all([holdId, txId].map(stateOf));
     return states.join() === 'CANCELLED,CONFIRMED';
   });
-  expect((await say(`${String(nonce)}/close`, { reason: 'once more' })).status).toBe(200);
-  expect((await say('99/close', { reason: 'lost' })).body).toMatchObject({ code: 'hold_not_found', status: 404 });
+  expect(await say(`${String(nonce)}/close`, close)).toMatchObject({
+    status: 200,
+    body: { commandId: closed.body['commandId'] },
+  });
+  expect((await say(`${String(nonce)}/close`, { holdId, reason: 'once more' })).status).toBe(200);
+  expect((await say('99/close', { holdId, reason: 'lost' })).body).toMatchObject({ code: 'other_nonce', status: 409 });
 });

@@ -222,32 +222,6 @@ describe('a replace', () => {
 });
 
 describe('a hold', () => {
-  it('is found by its nonce while it has it and when it has used it, and nothing else is', async () => {
-    const at = async (nonce: number, signer = OURS) => txs.holdAt({ signer, nonce: BigInt(nonce) });
-    const slot = (n: number, status: string, row: object = {}) =>
-      stored.putSlot(n, status, {
-        tx_id: status === 'RELEASED' ? null : txIdOf(n),
-        tx_hash: status === 'CONSUMED' ? aHash(n) : null,
-        ...row,
-      });
-    await stored.putTx(1, { kind: 'hold', state: 'ALLOCATED', nonce: 1 });
-    await stored.putTx(2, { kind: 'hold', state: 'CANCELLED', nonce: 2 });
-    await stored.putTx(3, { kind: 'hold', state: 'CANCELLED', nonce: 3 });
-    await stored.putTx(4, { state: 'ALLOCATED', nonce: 4 });
-    await slot(1, 'HELD');
-    await slot(2, 'CONSUMED');
-    await slot(3, 'RELEASED');
-    await slot(4, 'HELD');
-    expect(await Promise.all([1, 2, 3, 4, 5].map((nonce) => at(nonce)))).toEqual([
-      txIdOf(1),
-      txIdOf(2),
-      null,
-      null,
-      null,
-    ]);
-    expect([await at(1, OTHER), await at(1, { ...OURS, chainId: 9 as never })]).toEqual([null, null]);
-  });
-
   it('lasts longer when its sender wants that, never less, and only while nothing was sent and it has an end', async () => {
     const held = { kind: 'hold', state: 'ALLOCATED' };
     const hour = `now() + interval '1 hour'`;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { ANYONE, type Viewer } from '../../src/kernel/caller.js';
+import { ANYONE } from '../../src/kernel/caller.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import { FundsRepository, NO_PAYLOAD } from '../../src/modules/ledger/index.js';
 import { FindNonce } from '../../src/modules/ops/application/find-nonce.js';
 import { ListNonces } from '../../src/modules/ops/application/list-nonces.js';
 import { NonceStanding } from '../../src/modules/ops/application/nonce-standing.js';
-import type { SlotFilter } from '../../src/modules/ops/application/slot-queries.js';
+import type { SlotFilter, SlotViewer } from '../../src/modules/ops/application/slot-queries.js';
 import { PgSlotQueries } from '../../src/modules/ops/infrastructure/pg-slot-queries.js';
 import { Database } from '../../src/platform/database/database.js';
 import { ReadDatabase } from '../../src/platform/database/pools.js';
@@ -25,9 +25,9 @@ function parts() {
   return { list: new ListNonces(slots, standing), find: new FindNonce(chains, slots, standing) };
 }
 
-const list = (filter: Partial<SlotFilter> = {}, viewer = ANYONE) =>
+const list = (filter: Partial<SlotFilter> = {}, viewer: SlotViewer = ANYONE) =>
   parts().list.execute(lab.node.signer(), { limit: 50, ...filter }, viewer);
-const find = (nonce: bigint, viewer = ANYONE) => parts().find.execute(lab.node.signer(), nonce, viewer);
+const find = (nonce: bigint, viewer: SlotViewer = ANYONE) => parts().find.execute(lab.node.signer(), nonce, viewer);
 
 /** Slots as a test wants them, from nonce 0 on. */
 async function put(...statuses: readonly (readonly [status: string, txId?: string])[]): Promise<void> {
@@ -67,6 +67,10 @@ describe('the nonces of a signer', () => {
     await lab.node.step();
     const slot = { nonce: 0n, status: 'HELD', use: 'hold', txId, state: 'ALLOCATED', txHash: null };
     expect([(await list()).items, (await find(0n)).slot]).toMatchObject([[slot], slot]);
+    // Who may close it is told which hold that is, whosever it is.
+    const reader = { ...STRANGER, scopes: ['tx:read', 'nonces'] as const };
+    expect([(await list({}, STRANGER)).items[0]?.txId, (await find(0n, STRANGER)).slot?.txId]).toEqual([txId, txId]);
+    expect([(await list({}, reader)).items[0]?.txId, (await find(0n, reader)).slot?.txId]).toEqual([null, null]);
     await lab.node.get(SubmitCommand).execute(anOrder('release', txId));
     await lab.node.commands();
     expect((await find(0n)).slot).toMatchObject({ status: 'RELEASED', use: 'free', txId: null });
@@ -118,7 +122,7 @@ describe('the nonces of a signer', () => {
       await lab.node.get(Database).query({ name: `limited_${one.length}`, text: one }, []);
     const slots = new PgSlotQueries(lab.node.get(ReadDatabase));
     const limitedTo = (...signers: SignerId[]) => ({ ...ANYONE, only: { signers, chainIds: null } });
-    const seen = (viewer: Viewer) => slots.find(authority, 1n, viewer);
+    const seen = (viewer: SlotViewer) => slots.find(authority, 1n, viewer);
     expect(await seen(limitedTo(authority))).toMatchObject({ use: 'authorization', txId: null });
     expect(await seen(limitedTo(authority, lab.node.signer()))).toMatchObject({ use: 'authorization', txId });
     expect(await seen(ANYONE)).toMatchObject({ txId });

@@ -4,33 +4,37 @@ import { ANYONE } from '../../../src/kernel/caller.js';
 import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import { CloseHold } from '../../../src/modules/commands/application/close-hold.js';
 import { type CommandInput, SubmitCommand } from '../../../src/modules/commands/application/submit-command.js';
-import { CommandedTxs } from '../../../src/modules/ledger/index.js';
-import { aCommand, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { ManagedTxRepository } from '../../../src/modules/ledger/index.js';
+import { aCommand, aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const SIGNER = aSigner();
 const COMMIT = {} as Tx;
 
-let holder: string | null;
+let hold: Partial<TxProgress>;
 let stored: CommandInput[];
 let recorded: [AdminAction, Tx | undefined][];
 
 beforeEach(() => {
-  [holder, stored, recorded] = ['hold', [], []];
+  [stored, recorded] = [[], []];
+  hold = { kind: 'hold', signer: SIGNER, nonce: 7n, state: 'IN_MEMPOOL' };
 });
 
-function close(nonce = 7n, reason = 'it lost what it signed') {
+function close(holdId = 'hold', reason = 'it lost what it signed', nonce = 7n) {
   return new CloseHold(
-    fakeOf(CommandedTxs, { holdAt: async (slot) => (slot.nonce === 7n ? holder : null) }),
+    fakeOf(ManagedTxRepository, {
+      byIds: async (ids) => ids.filter((id) => id !== 'unknown').map((txId) => aManagedTx({ ...hold, txId }).build()),
+    }),
     fakeOf(SubmitCommand, {
       execute: async (input) => (stored.push(input), { command: aCommand({ kind: 'close' }), isNew: true }),
     }),
     fakeOf(AuditLog, { record: async (action, tx) => void recorded.push([action, tx]) }),
-  ).execute({ signer: SIGNER, nonce }, { sender: ANYONE, requestId: 'k', reason });
+  ).execute({ signer: SIGNER, nonce }, { sender: ANYONE, requestId: 'k', holdId, reason });
 }
 
 describe('a close of a hold', () => {
-  it('is a command about the tx that has the nonce, and is in the audit log by the commit that stores it', async () => {
+  it('is a command about this hold, and is in the audit log by the commit that stores it', async () => {
     await close();
     expect(stored).toMatchObject([{ txId: 'hold', kind: 'close', requestId: 'k' }]);
     expect(recorded).toEqual([]);
@@ -51,16 +55,28 @@ describe('a close of a hold', () => {
   it('is another one with another reason, or of another hold', async () => {
     await close();
     await close();
-    await close(7n, 'another reason');
-    holder = 'other';
-    await close();
+    await close('hold', 'another reason');
+    await close('other');
     const [first, again, ...others] = stored.map(({ requestHash }) => requestHash);
     expect(again).toBe(first);
     expect(new Set([first, ...others]).size).toBe(3);
   });
 
-  it('is refused where no outside sender has the nonce, and nothing is stored', async () => {
-    await expect(close(8n)).rejects.toMatchObject({ code: 'hold_not_found' });
+  it('is stored for the hold that it names when that has ended, too, and never for the next one of its nonce', async () => {
+    hold = { ...hold, state: 'CANCELLED' };
+    await close();
+    expect(stored).toMatchObject([{ txId: 'hold' }]);
+  });
+
+  it.each<[string, Partial<TxProgress>, string, string]>([
+    ['nothing', {}, 'unknown', 'hold_not_found'],
+    ['a payload', { kind: 'payload' }, 'hold', 'hold_not_found'],
+    ['a hold of another signer', { signer: aSigner(98) }, 'hold', 'hold_not_found'],
+    ['a hold with another nonce', { nonce: 8n }, 'hold', 'other_nonce'],
+    ['a hold without a nonce', { nonce: null, state: 'PENDING' }, 'hold', 'other_nonce'],
+  ])('is refused for %s, and nothing is stored', async (_, other, holdId, code) => {
+    hold = { ...hold, ...other };
+    await expect(close(holdId)).rejects.toMatchObject({ code });
     expect(stored).toEqual([]);
   });
 });

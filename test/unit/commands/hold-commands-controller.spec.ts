@@ -85,14 +85,14 @@ describe('what an outside sender says about a nonce', () => {
 
   it('is closed by an operator, who is told nothing of the transaction, which may be of another account', async () => {
     hold = { ...hold, signer: anAddress(99) };
-    const answer = await say('7/close', { reason: 'lost' }, { 'idempotency-key': 'k' });
+    const answer = await say('7/close', { holdId: HOLD_ID, reason: 'lost' }, { 'idempotency-key': 'k' });
     expect(answer).toMatchObject({ status: 202, body: { status: 'QUEUED', txId: HOLD_ID } });
     expect(answer.body).not.toHaveProperty('tx');
-    expect(await say('7/close', { reason: 'lost' })).toMatchObject({ status: 200 });
+    expect(await say('7/close', { holdId: HOLD_ID, reason: 'lost' })).toMatchObject({ status: 200 });
     const slot = { signer: SIGNER, nonce: 7n };
     expect(stored).toEqual([
-      ['close', slot, { sender: expect.anything(), requestId: 'k', reason: 'lost' }],
-      ['close', slot, { sender: expect.anything(), requestId: null, reason: 'lost' }],
+      ['close', slot, { sender: expect.anything(), requestId: 'k', holdId: HOLD_ID, reason: 'lost' }],
+      ['close', slot, { sender: expect.anything(), requestId: null, holdId: HOLD_ID, reason: 'lost' }],
     ]);
   });
 
@@ -120,9 +120,10 @@ describe('what an outside sender says about a nonce', () => {
     ['7/consume', { holdId: HOLD_ID, txHash: '0x1' }, 'invalid_request'],
     ['7/extend', { holdId: HOLD_ID, ttl: 9 }, 'invalid_request'],
     ['7/release', {}, 'invalid_request'],
-    ['7/close', {}, 'invalid_request'],
-    ['7/close', { reason: '' }, 'invalid_request'],
-    ['x/close', { reason: 'lost' }, 'invalid_nonce'],
+    ['7/close', { holdId: HOLD_ID }, 'invalid_request'],
+    ['7/close', { reason: 'lost' }, 'invalid_request'],
+    ['7/close', { holdId: HOLD_ID, reason: '' }, 'invalid_request'],
+    ['x/close', { holdId: HOLD_ID, reason: 'lost' }, 'invalid_nonce'],
     ['x/release', { holdId: HOLD_ID }, 'invalid_nonce'],
   ])('%s is refused with the body %j', async (what, body, code) => {
     expect(await say(what, body)).toMatchObject({ status: 400, body: { code } });

@@ -3,40 +3,47 @@ import { AuditLog } from '../../../kernel/audit-log.js';
 import type { Caller } from '../../../kernel/caller.js';
 import { NotFound } from '../../../kernel/errors.js';
 import { canonicalJson } from '../../../kernel/json.js';
-import { signerKey } from '../../../kernel/signer-id.js';
-import { CommandedTxs, hashRequest } from '../../ledger/index.js';
+import { sameSigner, signerKey } from '../../../kernel/signer-id.js';
+import { hashRequest, ManagedTxRepository } from '../../ledger/index.js';
 import type { SlotRef } from '../../signers/index.js';
+import { assertNonce } from './assert-nonce.js';
 import { SubmitCommand, type SubmittedCommand } from './submit-command.js';
 
 export interface CloseInput {
   readonly sender: Caller;
   readonly requestId: string | null;
+  readonly holdId: string;
   /** What the outside sender says of its transaction. */
   readonly reason: string;
 }
 
 /**
  * Stores that an operator closes a hold whose transaction nobody sees, whosever it is: a no-op competes for its nonce, and the chain decides. The hold is
- * named by its nonce, because operators do not know the ids of other accounts.
+ * named by its id, so that what comes late never meets the next hold of the nonce.
  */
 @Injectable()
 export class CloseHold {
   constructor(
-    private readonly txs: CommandedTxs,
+    private readonly txs: ManagedTxRepository,
     private readonly submit: SubmitCommand,
     private readonly audit: AuditLog,
   ) {}
 
-  /** @throws NotFound `hold_not_found`, and what {@link SubmitCommand} throws */
-  async execute({ signer, nonce }: SlotRef, { sender, requestId, reason }: CloseInput): Promise<SubmittedCommand> {
-    const txId = await this.txs.holdAt({ signer, nonce });
-    if (txId === null)
+  /** @throws NotFound `hold_not_found`; Conflict `other_nonce`, and what {@link SubmitCommand} throws */
+  async execute(
+    { signer, nonce }: SlotRef,
+    { sender, requestId, holdId, reason }: CloseInput,
+  ): Promise<SubmittedCommand> {
+    const [hold] = await this.txs.byIds([holdId]);
+    if (!hold?.isHold || !sameSigner(hold.signer, signer))
       throw new NotFound(
         'hold_not_found',
-        `no outside sender has the nonce ${nonce}`,
-        'GET …/nonces shows who has each nonce',
+        'the signer has no such hold',
+        'GET …/nonces shows which hold has each nonce',
         { ...signer },
       );
+    const { id: txId, state, progress } = hold;
+    assertNonce({ txId, state, nonce: progress.nonce }, nonce);
     const entry = {
       by: sender,
       action: 'closeHold',

@@ -1,6 +1,6 @@
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
-import type { Fence, SlotRef } from '../../signers/index.js';
+import type { Fence } from '../../signers/index.js';
 import type { ManagedTx } from './managed-tx.js';
 import type { TxRequest } from './tx-request.js';
 
@@ -11,8 +11,6 @@ import type { TxRequest } from './tx-request.js';
 export abstract class CommandedTxs {
   /** Locks the row until the end of the database transaction. Null for an unknown id. */
   abstract lock(tx: Tx, txId: string): Promise<ManagedTx | null>;
-  /** The id of the hold that has a nonce, or that used it; null when nothing has it, or another tx. */
-  abstract holdAt(slot: SlotRef): Promise<string | null>;
   /** Whether the payload of the tx has blobs. */
   abstract hasBlobs(tx: Tx, txId: string): Promise<boolean>;
   /** Writes a locked tx that was PENDING with its events, and its request and blobs if that was replaced. */

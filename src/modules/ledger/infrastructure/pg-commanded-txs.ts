@@ -7,7 +7,7 @@ import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue } from '../../../platform/database/pg-tx.js';
 import { EventLog } from '../../events/index.js';
 import { POLICY_MARK } from '../../policies/index.js';
-import { type Fence, isPaused, type SlotRef } from '../../signers/index.js';
+import { type Fence, isPaused } from '../../signers/index.js';
 import { BlobRepository } from '../domain/blob.repository.js';
 import { CommandedTxs } from '../domain/commanded-txs.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
@@ -18,13 +18,6 @@ import { type ProgressRow, toManagedTx, toStoredOptions, PROGRESS_COLUMNS } from
 const LOCK = {
   name: 'command_lock',
   text: `SELECT ${PROGRESS_COLUMNS} FROM managed_tx t WHERE t.tx_id = $1 FOR UPDATE`,
-};
-
-const HOLD_AT = {
-  name: 'command_hold_at',
-  text: `
-    SELECT t.tx_id FROM signer_nonce_allocation s JOIN managed_tx t ON t.tx_id = s.tx_id AND t.kind = 'hold'
-     WHERE s.chain_id = $1 AND s.signer = $2 AND s.nonce = $3`,
 };
 
 const HAS_BLOBS = {
@@ -131,11 +124,6 @@ export class PgCommandedTxs extends CommandedTxs {
   async lock(tx: Tx, txId: string): Promise<ManagedTx | null> {
     const { rows } = await PgTx.of(tx).query<ProgressRow>(LOCK, [txId]);
     return rows[0] ? toManagedTx(rows[0]) : null;
-  }
-
-  async holdAt({ signer: { chainId, address }, nonce }: SlotRef): Promise<string | null> {
-    const { rows } = await this.database.query<{ tx_id: string }>(HOLD_AT, [chainId, address, nonce]);
-    return rows[0]?.tx_id ?? null;
   }
 
   async hasBlobs(tx: Tx, txId: string): Promise<boolean> {

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Viewer } from '../../../kernel/caller.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import { Chains } from '../../chain/index.js';
 import { inTime } from './in-time.js';
 import { NonceStanding, type SequenceView } from './nonce-standing.js';
-import { type ChainUse, type SlotAttempt, SlotQueries, type SlotView } from './slot-queries.js';
+import { type ChainUse, type SlotAttempt, SlotQueries, type SlotView, type SlotViewer } from './slot-queries.js';
 
 export interface NonceReport extends SequenceView {
   /** Null for a nonce that was not given out yet, or that Lockstep has no record of. */
@@ -24,7 +23,7 @@ export class FindNonce {
   ) {}
 
   /** @throws NotFound `unknown_signer` */
-  async execute(signer: SignerId, nonce: Nonce, viewer: Viewer): Promise<NonceReport> {
+  async execute(signer: SignerId, nonce: Nonce, viewer: SlotViewer): Promise<NonceReport> {
     const sequence = await this.standing.of(signer);
     const slot = await this.slots.find(signer, nonce, viewer);
     const isUsed = sequence.chain !== null && sequence.chain.latest > nonce;

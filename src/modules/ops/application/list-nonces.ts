@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Viewer } from '../../../kernel/caller.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import { NonceStanding, type SequenceView } from './nonce-standing.js';
-import { type SlotFilter, SlotQueries, type SlotView } from './slot-queries.js';
+import { type SlotFilter, SlotQueries, type SlotView, type SlotViewer } from './slot-queries.js';
 
 export interface NonceList extends SequenceView {
   readonly items: readonly SlotView[];
@@ -18,7 +17,7 @@ export class ListNonces {
   ) {}
 
   /** @throws NotFound `unknown_signer` */
-  async execute(signer: SignerId, filter: SlotFilter, viewer: Viewer): Promise<NonceList> {
+  async execute(signer: SignerId, filter: SlotFilter, viewer: SlotViewer): Promise<NonceList> {
     const sequence = await this.standing.of(signer);
     return { ...sequence, ...(await this.slots.list(signer, filter, viewer)) };
   }

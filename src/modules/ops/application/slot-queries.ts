@@ -1,4 +1,4 @@
-import type { Viewer } from '../../../kernel/caller.js';
+import type { Caller, Viewer } from '../../../kernel/caller.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import type { Attempt, TxState } from '../../ledger/index.js';
@@ -21,6 +21,9 @@ export interface ChainUse {
   readonly txHash: Hash | null;
   readonly block: { readonly number: number; readonly hash: Hash } | null;
 }
+
+/** Operators (`signers:admin`) are told which hold has a nonce, whosever it is, because they may close it. */
+export type SlotViewer = Viewer & Pick<Caller, 'scopes'>;
 
 /** A slot as the API shows it. */
 export interface SlotView {
@@ -63,9 +66,9 @@ export abstract class SlotQueries {
   abstract list(
     signer: SignerId,
     filter: SlotFilter,
-    viewer: Viewer,
+    viewer: SlotViewer,
   ): Promise<{ readonly items: readonly SlotView[]; readonly nextBelow: Nonce | null }>;
-  abstract find(signer: SignerId, nonce: Nonce, viewer: Viewer): Promise<SlotView | null>;
+  abstract find(signer: SignerId, nonce: Nonce, viewer: SlotViewer): Promise<SlotView | null>;
   /** What the account signed with a nonce, oldest first. */
   abstract attempts(signer: SignerId, nonce: Nonce, viewer: Viewer): Promise<SlotAttempt[]>;
 }

@@ -12,6 +12,7 @@ import {
   type SlotStatus,
   type SlotUse,
   type SlotView,
+  type SlotViewer,
 } from '../application/slot-queries.js';
 
 /** The most slots that one page looks through for those of a status. */
@@ -26,12 +27,12 @@ const CURSOR = {
            (SELECT s.nonce FROM signer_nonce_allocation s WHERE s.chain_id = $1 AND s.signer = $2 AND s.nonce >= $3 ORDER BY s.nonce LIMIT 1) AS lowest`,
 };
 
-/** Ids, and hashes of what is not mined, of the viewer's account only. The holder of a slot is a tx, or the grant of an authorization for one. */
+/** Ids, and hashes of what is not mined, of the viewer's account only; ids of holds for operators, too. The holder of a slot is a tx, or the grant of an authorization for one. */
 const SLOTS = {
   name: 'ops_nonce_slots',
   text: `
     SELECT s.nonce, s.status, s.tx_hash AS used_by, s.updated_at, s.tx_id IS NULL AS is_unheld, g.grant_id IS NOT NULL AS is_authorization, t.kind, t.state, t.signer AS tx_signer,
-           CASE WHEN t.account_id = $3 THEN t.tx_id END AS tx_id, CASE WHEN t.account_id = $3 AND g.grant_id IS NULL THEN t.tx_hash END AS newest_hash,
+           CASE WHEN t.account_id = $3 OR t.kind = 'hold' AND $6 THEN t.tx_id END AS tx_id, CASE WHEN t.account_id = $3 AND g.grant_id IS NULL THEN t.tx_hash END AS newest_hash,
            t.receipt ->> 'txHash' AS mined_hash, t.block_number, t.block_hash,
            s.status = 'RELEASED' AND EXISTS (SELECT FROM signer_nonce_allocation h
              WHERE h.chain_id = s.chain_id AND h.signer = s.signer AND h.nonce > s.nonce AND h.status = 'HELD') AS is_gap
@@ -95,7 +96,7 @@ export class PgSlotQueries extends SlotQueries {
   async list(
     signer: SignerId,
     { status, below = HIGHEST_NONCE, limit }: SlotFilter,
-    viewer: Viewer,
+    viewer: SlotViewer,
   ): Promise<{ readonly items: readonly SlotView[]; readonly nextBelow: Nonce | null }> {
     const most = status === undefined ? limit + 1 : MOST_SCANNED;
     const scanned = await this.slots(signer, viewer, below, most);
@@ -105,7 +106,7 @@ export class PgSlotQueries extends SlotQueries {
     return { items, nextBelow: scanned.length === most ? (scanned.at(-1)?.nonce ?? null) : null };
   }
 
-  async find(signer: SignerId, nonce: Nonce, viewer: Viewer): Promise<SlotView | null> {
+  async find(signer: SignerId, nonce: Nonce, viewer: SlotViewer): Promise<SlotView | null> {
     const [slot] = await this.slots(signer, viewer, nonce + 1n, 1);
     return slot?.nonce === nonce ? slot : null;
   }
@@ -122,8 +123,15 @@ export class PgSlotQueries extends SlotQueries {
     }));
   }
 
-  private async slots({ chainId, address }: SignerId, viewer: Viewer, below: Nonce, most: number): Promise<SlotView[]> {
-    const { rows } = await this.database.query<SlotRow>(SLOTS, [chainId, address, viewer.account, below, most]);
+  private async slots(
+    { chainId, address }: SignerId,
+    viewer: SlotViewer,
+    below: Nonce,
+    most: number,
+  ): Promise<SlotView[]> {
+    const mayClose = viewer.scopes.includes('signers:admin');
+    const values = [chainId, address, viewer.account, below, most, mayClose];
+    const { rows } = await this.database.query<SlotRow>(SLOTS, values);
     // A nonce may be signed away for a tx of another signer, of the same chain.
     const mayName = (signer: string): boolean => mayUse(viewer, { chainId, address: parseAddress(signer) });
     return rows.map((row) => {

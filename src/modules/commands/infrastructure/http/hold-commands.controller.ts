@@ -1,13 +1,13 @@
 import { Body, Controller, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Conflict } from '../../../../kernel/errors.js';
 import { parseHash } from '../../../../kernel/hex.js';
 import type { SlotRef } from '../../../signers/index.js';
 import { nonceOfPath, signerOfPath } from '../../../../platform/http/path-params.js';
 import { callerOf, MayLast, Scope, waitsForState } from '../../../../platform/http/scope.js';
-import { TxQueries, type TxView } from '../../../ledger/index.js';
+import { TxQueries } from '../../../ledger/index.js';
 import { ApiIdempotencyKey, findTx, foundTx, WaitQueryDto } from '../../../requests/index.js';
+import { assertNonce } from '../../application/assert-nonce.js';
 import { CloseHold } from '../../application/close-hold.js';
 import { ConsumeHold } from '../../application/consume-hold.js';
 import { SubmitCommand } from '../../application/submit-command.js';
@@ -160,7 +160,7 @@ export class HoldCommandsController {
     summary: 'Close a hold whose transaction nobody sees',
     description:
       'For a nonce whose outside sender named a transaction that never comes, or left with it: else what is behind it waits for ever. A no-op with its nonce, which the signer pays, competes ' +
-      'with what the sender may have sent, and whichever is mined decides between CANCELLED and CONFIRMED. Ask its sender before. It needs no `holdId`: operators close the holds of all accounts. ' +
+      'with what the sender may have sent, and whichever is mined decides between CANCELLED and CONFIRMED. Ask its sender before. GET …/nonces shows operators the `holdId` of every account. ' +
       AGAIN,
   })
   @ApiIdempotencyKey()
@@ -171,21 +171,21 @@ export class HoldCommandsController {
     @Param('chainId') chainId: string,
     @Param('address') address: string,
     @Param('nonce') nonce: string,
-    @Body() { requestId, reason }: CloseHoldDto,
+    @Body() { requestId, holdId, reason }: CloseHoldDto,
     @Headers('idempotency-key') key: string | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CommandDto> {
     const sender = callerOf(request);
     const slot = { signer: signerOfPath(chainId, address, sender), nonce: nonceOfPath(nonce) };
-    const input = { sender, requestId: optionalId(requestId, key), reason };
+    const input = { sender, requestId: optionalId(requestId, key), holdId, reason };
     return this.answers.brief(() => this.closeHold.execute(slot, input), reply);
   }
 
   private async withNonce(path: SignerPath, text: string, body: HoldCommandDto, request: FastifyRequest) {
     const nonce = nonceOfPath(text);
     const { caller, signer, hold } = await this.find(path, body, request);
-    assertNonce(hold, nonce);
+    assertNonce({ ...hold, nonce: hold.nonce === null ? null : BigInt(hold.nonce) }, nonce);
     return { caller, slot: { signer, nonce } satisfies SlotRef, hold };
   }
 
@@ -196,15 +196,4 @@ export class HoldCommandsController {
     const hold = foundTx(found.chainId === signer.chainId && found.signer === signer.address ? found : null);
     return { caller, signer, hold };
   }
-}
-
-/** A hold never has another nonce than its first. */
-function assertNonce({ txId, nonce, state }: TxView, asked: bigint): void {
-  if (nonce !== null && BigInt(nonce) === asked) return;
-  throw new Conflict(
-    'other_nonce',
-    nonce === null ? 'the hold has no nonce' : `the hold has the nonce ${nonce}`,
-    'use the nonce of the hold; repeat the request that reserved it to read it',
-    { txId, nonce, state },
-  );
 }

@@ -12,7 +12,7 @@ export class HoldCommandDto extends CancelTxDto {
   @ApiProperty({
     example: HOLD_ID,
     description:
-      'Of the answer that gave the nonce: so what comes late is not taken for a word about the next hold of the nonce',
+      'Of the answer that gave the nonce, or `txId` of the list of nonces: so what comes late is not taken for a word about the next hold of the nonce',
   })
   @IsUUID()
   holdId!: string;
@@ -33,7 +33,7 @@ export class ExtendNonceDto extends HoldCommandDto {
   ttl!: number;
 }
 
-export class CloseHoldDto extends CancelTxDto {
+export class CloseHoldDto extends HoldCommandDto {
   @ApiProperty({
     minLength: 1,
     maxLength: MOST_REASON_CHARS,
@@ -60,6 +60,6 @@ export const EXTEND_EXAMPLES = {
 export const CLOSE_EXAMPLES = {
   lost: {
     summary: 'Its sender lost what it signed',
-    value: { reason: 'the relayer was asked: it lost what it signed' },
+    value: { holdId: HOLD_ID, reason: 'the relayer was asked: it lost what it signed' },
   },
 };

@@ -71,7 +71,7 @@ export class NonceDto {
     nullable: true,
     example: TX_ID,
     description:
-      'The transaction that has it; null for one of another account, or of a signer that the key may not use',
+      'The transaction that has it; null for one of another account, or of a signer that the key may not use. Callers with `signers:admin` are told the hold of any account',
   })
   txId!: string | null;
   @ApiProperty({ enum: TX_STATES, enumName: 'TxState', nullable: true, example: 'IN_MEMPOOL' }) state!: string | null;
