@@ -637,6 +637,23 @@ describe('a hold that an operator closes', () => {
     expect((await last.tx(id)).state).toBe('CANCELLED');
   });
 
+  it('is closed by the next owner, too, and holds no lane back, when pools hide what its sender sent', async () => {
+    const id = await hold(1);
+    await lab.node.step();
+    lab.chain.showsPool = false;
+    outsideSends(0n);
+    const next = await quickSuccessor();
+    const behind = await lab.create(2);
+    await next.step();
+    expect(await lab.states([id, behind], next)).toEqual(['ALLOCATED', 'IN_MEMPOOL']);
+    await next.get(SubmitCommand).execute(anOrder('close', id));
+    await next.commands();
+    await lab.resubmit(next);
+    expect(await next.tx(id)).toMatchObject({ state: 'IN_MEMPOOL', txHash: noOps()[0]?.hash });
+    await finish(next, [behind]);
+    expect((await next.tx(id)).state).toBe('CANCELLED');
+  });
+
   it('gets a higher price, when its no-op is stuck', async () => {
     const [id] = await stuck();
     await say('close', id);

@@ -45,6 +45,19 @@ it('a nonce that an outside sender gave back is open only in an epoch in which i
   expect(await openOf()).toEqual([3n, 4n]);
 });
 
+it('a nonce that an outside sender has, and with which nothing was seen, is open only in an epoch in which its signer was not reconciled', async () => {
+  await stored.putCursor(9, OURS);
+  await stored.putTx(3, { state: 'ALLOCATED' });
+  await stored.putTx(4, { state: 'ALLOCATED', kind: 'hold' });
+  const openOf = async () => (await outlookOf(OURS))[0]?.open;
+  expect(await openOf()).toEqual([{ nonce: 3n, txId: txIdOf(3) }]);
+  await putEpoch(2);
+  expect(await openOf()).toEqual([
+    { nonce: 3n, txId: txIdOf(3) },
+    { nonce: 4n, txId: txIdOf(4) },
+  ]);
+});
+
 it('what the outside senders of holds have named is what was accepted of these holds', async () => {
   const say = (n: number, kind: string, status: string): Promise<void> =>
     stored.put('tx_command', {

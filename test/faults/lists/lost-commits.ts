@@ -87,6 +87,20 @@ export const LOST_COMMITS = faults(int('lost-commits-repository'), [
     why: 'a payload that another server gave the nonce is executed twice',
   },
   {
+    id: 'lost-outlook-holds-too',
+    in: 'MAY_BE_UNKNOWN',
+    text: `t.kind <> 'hold' OR`,
+    becomes: 'true OR',
+    why: 'what a pool hides of an outside sender holds its signer back, and the no-op that would end it',
+  },
+  {
+    id: 'lost-outlook-holds-never',
+    in: 'MAY_BE_UNKNOWN',
+    text: `t.kind <> 'hold' OR`,
+    becomes: `t.kind <> 'hold' AND NOT`,
+    why: 'a payload that another server gave the nonce is executed twice',
+  },
+  {
     id: 'lost-named-of-any-tx',
     in: 'lost_named',
     text: `c.tx_id = ANY($1::uuid[]) AND`,

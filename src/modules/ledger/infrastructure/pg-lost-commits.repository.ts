@@ -22,6 +22,8 @@ const NEWEST_EPOCH = `coalesce((SELECT e.epoch FROM database_epoch e ORDER BY e.
 const IS_SUSPECT = `
            coalesce((SELECT r.epoch FROM signer_reconciliation r WHERE r.chain_id = w.chain_id AND r.signer = w.signer), 1) < ${NEWEST_EPOCH}`;
 
+const MAY_BE_UNKNOWN = `(t.kind <> 'hold' OR ${IS_SUSPECT})`;
+
 export const SUSPECTS = {
   name: 'lost_suspects',
   text: `
@@ -31,7 +33,8 @@ export const SUSPECTS = {
 
 /**
  * Runs once per lease. A fencing token above 1 shows that the lease was held before. Reads the txs in flight, like the recovery of a lane. What is out
- * with a nonce that an outside sender gave back is not ours, because no payload gets it; unless this is the past of another server.
+ * with a nonce that an outside sender has, or gave back, is not ours, because no payload gets it; unless this is the past of another server. Else what a
+ * pool hides of an outside sender would hold its signer back, and the no-op of a hold that is closed.
  */
 export const OUTLOOK = {
   name: 'lost_outlook',
@@ -41,12 +44,12 @@ export const OUTLOOK = {
              OR EXISTS (SELECT FROM signer_nonce_cursor c WHERE c.chain_id = w.chain_id AND c.signer = w.signer) AS acted,
            ${IS_SUSPECT} AS suspect, ${NEWEST_EPOCH} AS epoch,
            ARRAY(SELECT t.nonce FROM managed_tx t
-                  WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state = 'ALLOCATED'
+                  WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state = 'ALLOCATED' AND ${MAY_BE_UNKNOWN}
                     AND NOT EXISTS (SELECT FROM tx_attempt a
                                      WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.tx_id = t.tx_id)
                   ORDER BY t.nonce) AS unsigned_nonces,
            ARRAY(SELECT t.tx_id FROM managed_tx t
-                  WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state = 'ALLOCATED'
+                  WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state = 'ALLOCATED' AND ${MAY_BE_UNKNOWN}
                     AND NOT EXISTS (SELECT FROM tx_attempt a
                                      WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.tx_id = t.tx_id)
                   ORDER BY t.nonce) AS unsigned_txs,
