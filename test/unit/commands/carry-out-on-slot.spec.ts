@@ -39,8 +39,17 @@ describe('a consume', () => {
     expect(writes.txs).toMatchObject([{ state: 'IN_MEMPOOL', progress: { txHash: NAMED } }]);
   });
 
-  it('changes nothing where something was seen already, and is refused where another one is mined', async () => {
+  it('names another one than before while nothing is mined; the no-op of a hold that is closed stays the one that is sent', async () => {
     expect(await carryOut({ kind: 'consume', txHash: NAMED }, { state: 'IN_MEMPOOL', txHash: aHash(8) })).toEqual(DONE);
+    expect(writes.txs).toMatchObject([{ state: 'IN_MEMPOOL', progress: { txHash: NAMED } }]);
+    const closing = { as: 'CANCELLED', reason: 'closed', won: false } as const;
+    const closed = { state: 'IN_MEMPOOL', txHash: aHash(8), closing } as const;
+    expect(await carryOut({ kind: 'consume', txHash: NAMED }, closed)).toEqual(DONE);
+    expect(writes.written).toHaveLength(1);
+  });
+
+  it('changes nothing where it is known already, and is refused where another one is mined', async () => {
+    expect(await carryOut({ kind: 'consume', txHash: NAMED }, { state: 'IN_MEMPOOL', txHash: NAMED })).toEqual(DONE);
     const { refusal } =
       (await carryOut({ kind: 'consume', txHash: NAMED }, { state: 'MINED', txHash: aHash(8) })) ?? DONE;
     expect(refusal).toContain(aHash(8));

@@ -7,11 +7,11 @@ import { aHash, aManagedTx } from '../../support/builders.js';
 
 const NAMED = aHash(7);
 
-/** Of a release, a consume that names what is mined, a consume that names something else, an extend, and a close. */
+/** Of a release, a consume that names what is known, a consume that names something else, an extend, and a close. */
 const TABLE = {
   PENDING: ['at_once', 'no_nonce_yet', 'no_nonce_yet', 'by_owner', 'at_once'],
   ALLOCATED: ['by_owner', 'by_owner', 'by_owner', 'by_owner', 'by_owner'],
-  IN_MEMPOOL: ['already_used', 'done', 'done', 'already_used', 'by_owner'],
+  IN_MEMPOOL: ['already_used', 'done', 'by_owner', 'already_used', 'by_owner'],
   MINED: ['already_mined', 'done', 'used_by_other', 'already_mined', 'already_mined'],
   CONFIRMED: ['already_final', 'done', 'used_by_other', 'already_final', 'already_final'],
   FAILED: ['already_final', 'done', 'used_by_other', 'already_final', 'already_final'],
@@ -45,8 +45,8 @@ describe('what becomes of what an outside sender says about its hold', () => {
     const closing = { as: 'CANCELLED', reason: 'closed', won: false } as const;
     expect(verdictsOn({ state: 'IN_MEMPOOL', closing })).toEqual([
       'already_used',
-      'done',
-      'done',
+      'by_owner',
+      'by_owner',
       'already_used',
       'done',
     ]);

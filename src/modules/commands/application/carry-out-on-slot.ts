@@ -27,6 +27,8 @@ export class CarryOutOnSlot {
     if (verdict.kind === 'done') return { commandId, refusal: null };
     // Only the word of its sender: what the nonce is used by is compared with what is seen (docs/decisions/0043-holds.md).
     if (txHash !== null) {
+      // Of one that is closed the no-op is what is sent.
+      if (tx.isClosing) return { commandId, refusal: null };
       tx.usedBy(txHash);
       await this.write.execute(leases, 'consume', { txs: [tx] });
     } else if (ttl !== null) {

@@ -28,7 +28,8 @@ export function holdVerdict(command: HoldCommandKind, tx: ManagedTx, txHash: Has
   if (state === 'ALLOCATED') return { kind: 'by_owner' };
   if (state === 'IN_MEMPOOL') {
     if (command === 'close') return { kind: tx.isClosing ? 'done' : 'by_owner' };
-    return command === 'consume' ? { kind: 'done' } : USED;
+    if (command !== 'consume') return USED;
+    return { kind: progress.txHash === txHash ? 'done' : 'by_owner' };
   }
   if (givesUp && state === 'CANCELLED') return { kind: 'done' };
   const isUsed = state === 'MINED' || state === 'CONFIRMED' || state === 'FAILED';
