@@ -366,6 +366,7 @@ CREATE TABLE tx_command (
 );
 CREATE INDEX tx_command_tx ON tx_command (tx_id, command_id);
 CREATE INDEX tx_command_queued ON tx_command (chain_id, signer, due_at, command_id) WHERE status = 'QUEUED';
+CREATE INDEX tx_command_waiting ON tx_command (tx_id, kind) WHERE status = 'QUEUED';
 
 -- Authorizations (EIP-7702) of a tx that Lockstep signs with the keys of other signers. A row lasts until it is known whether its nonce was
 -- used. Its id holds the slot of the nonce.

@@ -7,7 +7,7 @@ import { PgCommandStore } from '../../src/modules/commands/infrastructure/pg-com
 import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
 import { PgCommandedTxs } from '../../src/modules/ledger/infrastructure/pg-commanded-txs.js';
 import { PgBlobRepository } from '../../src/modules/ledger/infrastructure/pg-blob.repository.js';
-import type { CommandKind, TxCommand } from '../../src/modules/commands/domain/tx-command.js';
+import type { CommandKind, CommandStatus, TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 import type { Fence } from '../../src/modules/signers/index.js';
 import { aHash, aManagedTx, anAddress, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
@@ -166,7 +166,7 @@ describe('a command', () => {
 
 describe('a replace', () => {
   it('blocks another one of the same tx only while it waits', async () => {
-    const isQueued = (kind: CommandKind = 'replace') => inTransaction((tx) => store.hasQueued(tx, txIdOf(1), kind));
+    const isQueued = (kind: CommandKind = 'replace') => inTransaction((tx) => store.hasQueued(txIdOf(1), kind, tx));
     await insert(aCommand(1), aCommand(2, { kind: 'replace', replacement: txIdOf(2) }));
     expect([await isQueued(), await isQueued('cancel'), await isQueued('consume')]).toEqual([true, true, false]);
     await store.decide([{ commandId: txIdOf(902), refusal: 'too late' }]);
@@ -222,6 +222,24 @@ describe('a replace', () => {
 });
 
 describe('a hold', () => {
+  it('is told what was said of it before, word for word and in the same state', async () => {
+    await insert(
+      aCommand(1, { kind: 'consume', requestHash: aHash(1) }),
+      aCommand(2, { kind: 'consume', requestHash: aHash(2), status: 'DONE' }),
+      aCommand(3, { kind: 'consume', requestHash: aHash(1), txId: txIdOf(2) }),
+      aCommand(4, { kind: 'consume', requestHash: aHash(1) }),
+    );
+    const same = async (status: CommandStatus, hash: number, kind: CommandKind = 'consume') =>
+      (await inTransaction((tx) => store.same(tx, { txId: txIdOf(1), kind, status, requestHash: aHash(hash) })))
+        ?.commandId;
+    expect([await same('QUEUED', 1), await same('DONE', 2)]).toEqual([txIdOf(901), txIdOf(902)]);
+    expect([await same('DONE', 1), await same('QUEUED', 2), await same('QUEUED', 1, 'extend')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('lasts longer when its sender wants that, never less, and only while nothing was sent and it has an end', async () => {
     const held = { kind: 'hold', state: 'ALLOCATED' };
     const hour = `now() + interval '1 hour'`;

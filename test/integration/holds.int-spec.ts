@@ -526,6 +526,16 @@ describe('what an outside sender says about its hold', () => {
     expect(await lab.states([id])).toEqual(['IN_MEMPOOL']);
   });
 
+  it('consume, while a release waits for its owner: what may be out is not given back', async () => {
+    const id = await hold(1);
+    await lab.node.step();
+    const { command } = await say('release', id);
+    await say('consume', id, { txHash: aHash(7) });
+    for (let round = 0; round < 2; round += 1) await lab.node.commands();
+    expect(await lab.node.tx(id)).toMatchObject({ state: 'IN_MEMPOOL', txHash: aHash(7) });
+    expect((await lab.node.get(CommandStore).get(command.commandId))?.status).toBe('REFUSED');
+  });
+
   it('release, that comes after its sender has sent: it is refused by the owner, too', async () => {
     const id = await hold(1);
     await lab.node.step();

@@ -1,11 +1,13 @@
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import {
   OUTLOOK,
   WITH_PAYLOAD,
   WAITING_SINCE,
 } from '../../src/modules/ledger/infrastructure/pg-lost-commits.repository.js';
-import { LOWEST_UNMINED } from '../../src/modules/ledger/infrastructure/pg-txs-in-flight.js';
+import { HAS_QUEUED } from '../../src/modules/commands/infrastructure/command.statements.js';
+import { NO_PAYLOAD } from '../../src/modules/ledger/domain/tx-request.js';
+import { LOWEST_UNMINED, WAITING_HOLDS } from '../../src/modules/ledger/infrastructure/pg-txs-in-flight.js';
 import { Database } from '../../src/platform/database/database.js';
 import { SESSION_OPTIONS } from '../../src/platform/database/session-settings.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
@@ -17,6 +19,11 @@ let client: Client;
 afterEach(() => client.end());
 
 const lab = nodeLab();
+beforeEach(async () => {
+  const { options } = lab.node.get(Database).dataSource;
+  client = new Client({ connectionString: 'url' in options ? options.url : undefined, options: SESSION_OPTIONS });
+  await client.connect();
+});
 const FINISHED = 50_000;
 const { address } = aSigner(1);
 
@@ -31,9 +38,6 @@ async function finishMany(): Promise<void> {
 }
 
 it('whoever takes over a signer reads nothing of what is finished', async () => {
-  const { options } = lab.node.get(Database).dataSource;
-  client = new Client({ connectionString: 'url' in options ? options.url : undefined, options: SESSION_OPTIONS });
-  await client.connect();
   await lab.create(1);
   await finishMany();
   const asked = [
@@ -59,5 +63,32 @@ it('whoever takes over a signer reads nothing of what is finished', async () => 
         readsFew: true,
       });
     }
+  }
+});
+
+it('a hold of which much was said is looked at without reading that, nor what waits of others', async () => {
+  const hold = { ttl: 600, count: 1, index: 0 };
+  const txId = await lab.create(1, { hold, payload: NO_PAYLOAD });
+  await lab.node.step();
+  await client.query(
+    `INSERT INTO tx_command (command_id, chain_id, signer, tx_id, kind, request_id, request_hash, status)
+     SELECT gen_random_uuid(), $1, $2, $3, 'extend', 'said-' || n, $4, 'DONE' FROM generate_series(1, $5::int) AS n`,
+    [DEV_CHAIN, address, txId, aHash(7), FINISHED],
+  );
+  await client.query(
+    `INSERT INTO tx_command (command_id, chain_id, signer, tx_id, kind, request_id, request_hash, status)
+     SELECT gen_random_uuid(), $1, $2, gen_random_uuid(), 'cancel', 'waits-' || n, $3, 'QUEUED' FROM generate_series(1, $4::int) AS n`,
+    [DEV_CHAIN, address, aHash(7), FINISHED],
+  );
+  await client.query(`UPDATE managed_tx SET expires_at = clock_timestamp()`);
+  await client.query('ANALYZE');
+  const asked = [
+    { statement: WAITING_HOLDS, values: [DEV_CHAIN, [address], 5], args: [`${DEV_CHAIN}`, `'{${address}}'`, '5'] },
+    { statement: HAS_QUEUED, values: [txId, 'extend'], args: [`'${txId}'`, `'extend'`] },
+  ];
+  for (const { statement, values, args } of asked) {
+    await planNow(client, statement, values);
+    const { rows } = await touchedBy(client, statement, args);
+    expect({ statement: statement.name, readsFew: rows < 10, rows }).toMatchObject({ readsFew: true });
   }
 });

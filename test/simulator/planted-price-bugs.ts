@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../src/kernel/hex.js';
 import type { ChainId } from '../../src/kernel/signer-id.js';
 import { CloseUnwanted } from '../../src/modules/commands/application/close-unwanted.js';
-import type { Decision, TxCommand } from '../../src/modules/commands/domain/tx-command.js';
+import { CommandStore, type Decision, type TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { PriceBumps, type PricedBump } from '../../src/modules/sending/application/price-bumps.js';
 import { FeeRules } from '../../src/modules/sending/index.js';
 import { FencedUnitOfWork, type Lease, type SlotRef } from '../../src/modules/signers/index.js';
@@ -62,12 +62,13 @@ function isBumpOf(later: Attempt, earlier: Attempt): boolean {
 class MovingCancel extends CloseUnwanted {
   constructor(
     repository: ManagedTxRepository,
+    store: CommandStore,
     attempts: AttemptRepository,
     fees: FeeRules,
     write: WriteChanges,
     private readonly unitOfWork: FencedUnitOfWork,
   ) {
-    super(repository, attempts, fees, write);
+    super(repository, store, attempts, fees, write);
   }
 
   override async cancel(leases: readonly Lease[], { commandId, txId }: TxCommand): Promise<Decision> {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type ChainAnswers, NOTHING_ASKED } from '../../../src/modules/commands/application/ask-chain.js';
 import { CloseUnwanted } from '../../../src/modules/commands/application/close-unwanted.js';
+import { CommandStore } from '../../../src/modules/commands/domain/tx-command.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
 import {
   type Attempt,
@@ -25,15 +26,18 @@ let attempts: Attempt[];
 /** The next price of the slot. */
 let bump: Bump;
 let writes: RecordedWrites;
+/** A consume waits for its owner. */
+let isConsumed: boolean;
 let unwanted: CloseUnwanted;
 
 beforeEach(() => {
-  [txs, attempts, writes] = [[], [], new RecordedWrites()];
+  [txs, attempts, writes, isConsumed] = [[], [], new RecordedWrites(), false];
   bump = { kind: 'fees', fees: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } };
   unwanted = new CloseUnwanted(
     fakeOf(ManagedTxRepository, {
       byIds: async (ids: readonly string[]) => txs.filter(({ id }) => ids.includes(id)),
     }),
+    fakeOf(CommandStore, { hasQueued: async (_txId, kind) => kind === 'consume' && isConsumed }),
     fakeOf(AttemptRepository, { ofSlots: async () => attempts }),
     fakeOf(FeeRules, { bumped: () => bump }),
     writes.asDoor(),
@@ -162,4 +166,14 @@ describe('a cancel of what was sent for free', () => {
     const closing = { as: 'PENDING', reason: 'no node takes it', won: false } as const;
     expect(await cancelled({ state: 'IN_MEMPOOL', closing })).toEqual({ commandId: 'command-1', refusal: null });
   });
+});
+
+it('a hold is not given back while a consume of it waits, which came later', async () => {
+  const release = { ...COMMAND, kind: 'release' as const };
+  const hold = () => aManagedTx({ txId: COMMAND.txId, kind: 'hold', state: 'ALLOCATED', nonce: 7n }).build();
+  [txs, isConsumed] = [[hold()], true];
+  const decision = await unwanted.cancel(LEASES, release, NOTHING_ASKED);
+  expect([decision?.refusal, writes.written]).toEqual(['a transaction with its nonce may be out', []]);
+  [txs, isConsumed] = [[hold()], false];
+  expect(await unwanted.cancel(LEASES, release, NOTHING_ASKED)).toEqual({ commandId: 'command-1', refusal: null });
 });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CloseUnwanted, type Unwanted } from '../../../src/modules/commands/application/close-unwanted.js';
+import { CommandStore } from '../../../src/modules/commands/domain/tx-command.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
 import {
   type Attempt,
@@ -26,6 +27,7 @@ beforeEach(() => {
   [attempts, asked, writes] = [[], [], new RecordedWrites()];
   close = new CloseUnwanted(
     {} as ManagedTxRepository,
+    fakeOf(CommandStore, {}),
     fakeOf(AttemptRepository, {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), attempts),
     }),

@@ -18,7 +18,9 @@ const WITH_BLOBS = { ...NEW_REQUEST, payload: { ...NEW_REQUEST.payload, blobHash
 /** The tx that is locked; null for an unknown id. */
 let managed: ManagedTx | null;
 let known: TxCommand | null;
-let hasQueuedReplace: boolean;
+/** Of each kind, whether a command waits; and what was said before, as a client would say it again. */
+let queuedKinds: string[];
+let saidBefore: TxCommand | null;
 let hasBlobs: boolean;
 /** Whether a tx of the signer has the requestId of the replacement. */
 let isKeyTaken: boolean;
@@ -30,15 +32,21 @@ let doubt: FakeDoubt;
 let submit: SubmitCommand;
 
 beforeEach(() => {
-  [managed, known, hasQueuedReplace, written, events, rung] = [null, null, false, [], [], []];
-  [hasBlobs, isKeyTaken] = [false, false];
+  [managed, known, queuedKinds, written, events, rung] = [null, null, [], [], [], []];
+  [hasBlobs, isKeyTaken, saidBefore] = [false, false, null];
   doubt = new FakeDoubt();
   let ids = 0;
   const store = {
     lock: async () => managed,
     find: async (signer: SignerId, requestId: string) =>
       known && signer === SIGNER && known.requestId === requestId ? known : null,
-    hasQueued: async (_tx: Tx, _txId: string, kind: string) => kind === 'replace' && hasQueuedReplace,
+    hasQueued: async (_txId: string, kind: string) => queuedKinds.includes(kind),
+    same: async (_tx: Tx, { kind, status, requestHash }: TxCommand) =>
+      saidBefore?.kind === kind && saidBefore.status === status && saidBefore.requestHash === requestHash
+        ? saidBefore
+        : null,
+    outdateCopies: async () => void written.push(['outdated']),
+    hasLastedLongest: async () => false,
     hasBlobs: async () => hasBlobs,
     insert: async (_tx: Tx, command: TxCommand) => void written.push(['command', command]),
     savePending: async (_tx: Tx, tx: ManagedTx, request: TxRequest | null) => {
@@ -157,7 +165,7 @@ describe('a command about a tx in flight', () => {
   });
 
   it('to replace it is refused while another replace waits, and a cancel is not', async () => {
-    hasQueuedReplace = true;
+    queuedKinds = ['replace'];
     await expect(submitted('replace')).rejects.toMatchObject({ code: 'being_replaced', facts: { txId: 'tx' } });
     expect(written).toEqual([]);
     expect(await submitted('cancel')).toMatchObject({ command: { status: 'QUEUED' } });
@@ -252,5 +260,36 @@ describe('a waiting tx of a signer that may have sent what the database lost', (
     theTxIs({ state: 'IN_MEMPOOL' });
     doubt.signers.add(signerKey(SIGNER));
     expect((await submitted('cancel')).command.status).toBe('QUEUED');
+  });
+});
+
+describe('what is said of a hold', () => {
+  const consume = (requestHash = aHash(0xc0)) =>
+    submitted('cancel', { kind: 'consume', txHash: aHash(7), requestId: null, requestHash });
+
+  it('again, while it waits for the owner, is the same command; something else is to be said later', async () => {
+    theTxIs({ kind: 'hold', state: 'ALLOCATED' });
+    saidBefore = aCommand({ kind: 'consume', requestHash: aHash(0xc0) });
+    queuedKinds = ['consume'];
+    expect(await consume()).toEqual({ command: saidBefore, isNew: false });
+    await expect(consume(aHash(0xc1))).rejects.toMatchObject({ code: 'command_waits', retryable: true });
+    expect([written, rung]).toEqual([[], []]);
+    // A word of another kind does not wait for it.
+    expect(await submitted('cancel', { kind: 'extend', ttl: 60 })).toMatchObject({ isNew: true });
+    expect(writtenKinds()).toEqual(['outdated', 'command']);
+  });
+
+  it('again, when it is done, is the same command, and nothing more is stored', async () => {
+    theTxIs({ kind: 'hold', state: 'IN_MEMPOOL', txHash: aHash(7) });
+    saidBefore = aCommand({ kind: 'consume', requestHash: aHash(0xc0), status: 'DONE' });
+    expect(await consume()).toEqual({ command: saidBefore, isNew: false });
+    expect(written).toEqual([]);
+    expect(await consume(aHash(0xc1))).toMatchObject({ isNew: true, command: { status: 'DONE' } });
+  });
+
+  it('of another transaction than the one that is known, waits for the owner, and outdates no copy: it is used in any case', async () => {
+    theTxIs({ kind: 'hold', state: 'IN_MEMPOOL', txHash: aHash(8) });
+    expect(await consume()).toMatchObject({ isNew: true, command: { status: 'QUEUED' } });
+    expect(writtenKinds()).toEqual(['command']);
   });
 });

@@ -13,7 +13,8 @@ import {
   WriteChanges,
 } from '../../ledger/index.js';
 import { commandVerdict, PRICE_REFUSALS } from '../domain/command-verdict.js';
-import type { CommandKind, Decision, TxCommand } from '../domain/tx-command.js';
+import { USED } from '../domain/hold-verdict.js';
+import { type CommandKind, CommandStore, type Decision, type TxCommand } from '../domain/tx-command.js';
 import type { ChainAnswers } from './ask-chain.js';
 
 const REASONS = {
@@ -44,6 +45,7 @@ export interface Unwanted {
 export class CloseUnwanted {
   constructor(
     private readonly repository: ManagedTxRepository,
+    private readonly store: CommandStore,
     private readonly attempts: AttemptRepository,
     private readonly fees: FeeRules,
     private readonly write: WriteChanges,
@@ -69,6 +71,9 @@ export class CloseUnwanted {
     const verdict = commandVerdict(kind, tx);
     if (verdict.kind === 'refused') return { commandId, refusal: verdict.detail };
     if (verdict.kind === 'done') return { commandId, refusal: null };
+    // Its sender said both. One that is stored from here on makes this copy outdated.
+    if (kind === 'release' && (await this.store.hasQueued(tx.id, 'consume')))
+      return { commandId, refusal: USED.detail };
     const sent = hasNonce(tx) ? await this.attempts.ofSlots([tx]) : [];
     const price = tx.isBeingRequeued ? 'enough' : this.priceAgainst(tx, sent.map(asFound), said);
     if (price === 'unknown') return null;

@@ -7,9 +7,10 @@ import { IdGenerator } from '../../../kernel/id-generator.js';
 import { type Tx, UnitOfWork } from '../../../kernel/unit-of-work.js';
 import { SignerInDoubt, SignersInDoubt } from '../../lost-commits/index.js';
 import { CommandedTxs, Doorbell, type ManagedTx, type TxRequest } from '../../ledger/index.js';
-import { type CommandKind, type CommandStatus, CommandStore, type TxCommand } from '../domain/tx-command.js';
+import { type CommandKind, type CommandStatus, CommandStore, isOfHold, type TxCommand } from '../domain/tx-command.js';
 import { commandVerdict, type CommandVerdict, kindVerdict } from '../domain/command-verdict.js';
 import { LASTED_LONGEST, USED } from '../domain/hold-verdict.js';
+import { CommandWaits } from './command-waits.js';
 
 export interface CommandInput {
   readonly txId: string;
@@ -53,7 +54,7 @@ export class SubmitCommand {
   /**
    * @throws NotFound `tx_not_found`
    * @throws SignerInDoubt when the tx waits, and may have been sent by commits that the database lost
-   * @throws Conflict `idempotency_conflict`, or the reason why the tx cannot be changed any more; then nothing is stored
+   * @throws Conflict `idempotency_conflict`, `command_waits`, or the reason why the tx cannot be changed any more; then nothing is stored
    */
   async execute(input: CommandInput): Promise<SubmittedCommand> {
     for (;;) {
@@ -84,6 +85,8 @@ export class SubmitCommand {
     const known = input.requestId && (await this.store.find(managed.signer, input.requestId, account, tx));
     if (known) return { command: sameRequest(known, input), isNew: false };
     const status = await this.statusOf(tx, managed, input);
+    const said = isOfHold(input.kind) ? await this.saidBefore(tx, managed, input, status) : null;
+    if (said) return { command: said, isNew: false };
     if (managed.state === 'PENDING' && !(await this.isUnsent(tx, managed.signer))) return null;
     const commandId = this.ids.next();
     const command: TxCommand = {
@@ -108,8 +111,25 @@ export class SubmitCommand {
   }
 
   /**
+   * Of each kind one word about a hold waits at most, and the same word is stored once: else an outside sender could add rows without end, which are
+   * read each second.
+   * @throws CommandWaits
+   */
+  private async saidBefore(
+    tx: Tx,
+    { id: txId, state }: ManagedTx,
+    { kind, requestHash }: CommandInput,
+    status: CommandStatus,
+  ): Promise<TxCommand | null> {
+    const same = await this.store.same(tx, { txId, kind, status, requestHash });
+    if (same === null && status === 'QUEUED' && (await this.store.hasQueued(txId, kind, tx)))
+      throw new CommandWaits(txId, state);
+    return same;
+  }
+
+  /**
    * What waits changes at once. It needs no fence: whoever allocates a nonce locks the tx first. A consume or an extend waits for its owner, who may be
-   * about to end the hold by an older look.
+   * about to end the hold by an older look; one that is used does not end so.
    */
   private async changeTx(
     tx: Tx,
@@ -118,7 +138,7 @@ export class SubmitCommand {
     { request, sender }: CommandInput,
   ): Promise<void> {
     if (status === 'QUEUED' && (kind === 'consume' || kind === 'extend')) {
-      await this.txs.outdateCopies(tx, managed.id);
+      if (managed.state !== 'IN_MEMPOOL') await this.txs.outdateCopies(tx, managed.id);
     } else if (managed.state === 'PENDING') {
       if (kind === 'replace') managed.edited(requestId);
       else managed.cancelled('cancelled before it was sent');
@@ -149,7 +169,7 @@ export class SubmitCommand {
     if (verdict.kind === 'refused')
       throw new Conflict(verdict.code, verdict.detail, verdict.advice, { txId: managed.id, state: managed.state });
     // Else the older one, which is carried out later, would win.
-    if (kind === 'replace' && (await this.store.hasQueued(tx, managed.id, kind)))
+    if (kind === 'replace' && (await this.store.hasQueued(managed.id, kind, tx)))
       throw new Conflict('being_replaced', 'another replacement was accepted', 'read replacedBy of the transaction', {
         txId: managed.id,
         state: managed.state,
@@ -167,7 +187,7 @@ export class SubmitCommand {
     { kind, request }: CommandInput,
   ): Promise<CommandVerdict | null> {
     if (kind === 'extend') return (await this.txs.hasLastedLongest(tx, managed.id)) ? LASTED_LONGEST : null;
-    if (kind === 'release') return (await this.store.hasQueued(tx, managed.id, 'consume')) ? USED : null;
+    if (kind === 'release') return (await this.store.hasQueued(managed.id, 'consume', tx)) ? USED : null;
     if (request === null || managed.state !== 'IN_MEMPOOL') return null;
     return kindVerdict(await this.txs.hasBlobs(tx, managed.id), request.payload);
   }

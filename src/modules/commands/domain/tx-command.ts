@@ -46,6 +46,8 @@ export function isOfHold(kind: CommandKind): kind is HoldCommandKind {
   return HOLD_COMMAND_KINDS.some((each) => each === kind);
 }
 
+export type SameCommand = Pick<TxCommand, 'txId' | 'kind' | 'status' | 'requestHash'>;
+
 /** How a command ended. */
 export interface Decision {
   readonly commandId: string;
@@ -61,8 +63,13 @@ export function feesFrom(decimals: Readonly<Record<string, string>>): TxRequest[
 export abstract class CommandStore {
   /** @param tx in which it is read; a statement of its own by default */
   abstract find(signer: SignerId, requestId: string, account: string, tx?: Tx): Promise<TxCommand | null>;
-  /** Whether a command of this kind about the tx waits for its owner. */
-  abstract hasQueued(tx: Tx, txId: string, kind: CommandKind): Promise<boolean>;
+  /**
+   * Whether a command of this kind about the tx waits for its owner.
+   * @param tx in which it is read; a statement of its own by default
+   */
+  abstract hasQueued(txId: string, kind: CommandKind, tx?: Tx): Promise<boolean>;
+  /** The oldest command that is the same but for its key. */
+  abstract same(tx: Tx, command: SameCommand): Promise<TxCommand | null>;
   /** @throws Conflict `idempotency_conflict` when another command took the key meanwhile */
   abstract insert(tx: Tx, command: TxCommand, account: string): Promise<void>;
 

@@ -12,6 +12,13 @@ export const HAS_QUEUED = {
   text: `SELECT FROM tx_command c WHERE c.tx_id = $1 AND c.kind = $2 AND c.status = 'QUEUED' LIMIT 1`,
 };
 
+export const SAME = {
+  name: 'command_same',
+  text: `
+    SELECT ${COMMAND_COLUMNS} FROM tx_command c
+     WHERE c.tx_id = $1 AND c.kind = $2 AND c.status = $3 AND c.request_hash = $4 ORDER BY c.command_id LIMIT 1`,
+};
+
 export const INSERT = {
   name: 'command_insert',
   text: `

@@ -13,6 +13,7 @@ import {
   type Decision,
   feesFrom,
   type Later,
+  type SameCommand,
   type TxCommand,
 } from '../domain/tx-command.js';
 import * as sql from './command.statements.js';
@@ -44,9 +45,15 @@ export class PgCommandStore extends CommandStore {
     return rows[0] ? toCommand(rows[0]) : null;
   }
 
-  async hasQueued(tx: Tx, txId: string, kind: CommandKind): Promise<boolean> {
-    const { rowCount } = await PgTx.of(tx).query(sql.HAS_QUEUED, [txId, kind]);
+  async hasQueued(txId: string, kind: CommandKind, tx?: Tx): Promise<boolean> {
+    const connection = tx ? PgTx.of(tx) : this.database;
+    const { rowCount } = await connection.query(sql.HAS_QUEUED, [txId, kind]);
     return rowCount === 1;
+  }
+
+  async same(tx: Tx, { txId, kind, status, requestHash }: SameCommand): Promise<TxCommand | null> {
+    const { rows } = await PgTx.of(tx).query<CommandRow>(sql.SAME, [txId, kind, status, requestHash]);
+    return rows[0] ? toCommand(rows[0]) : null;
   }
 
   async insert(tx: Tx, command: TxCommand, account: string): Promise<void> {
