@@ -439,6 +439,19 @@ describe('a tx that expired', () => {
     expect(found.map(({ id }) => id).sort()).toEqual([txIdOf(1), txIdOf(2), txIdOf(8)]);
   });
 
+  it('and is a hold without a nonce, is not found while its sender wants it to last longer', async () => {
+    const hold = { ...past, kind: 'hold' };
+    for (const n of [1, 2, 3, 4]) await stored.putTx(n, hold);
+    await stored.putTx(5, { ...hold, state: 'ALLOCATED' });
+    await insert(
+      aCommand(1, { txId: txIdOf(1), kind: 'extend', ttl: 60 }),
+      aCommand(2, { txId: txIdOf(2), kind: 'extend', ttl: 60, status: 'DONE' }),
+      aCommand(3, { txId: txIdOf(3), kind: 'release' }),
+    );
+    const found = await txs.expired(DEV_CHAIN, [OURS.address], 10);
+    expect(found.map(({ id }) => id).sort()).toEqual([2, 3, 4].map(txIdOf));
+  });
+
   it('is found again later when it could not be closed, and of each signer the longest due come first', async () => {
     const ids = async (perSigner: number) =>
       (await txs.expired(DEV_CHAIN, [OURS.address, OTHER.address], perSigner)).map(({ id }) => id);

@@ -30,6 +30,18 @@ const ofOther = { signer: OTHER.address };
 const elsewhere = { chain_id: ELSEWHERE.chainId };
 const idsOf = (found: readonly { readonly id: string }[]): string[] => found.map(({ id }) => id);
 const at = (signer: typeof OURS, nonce: bigint) => ({ signer, nonce });
+/** What the outside sender of a hold said. */
+const putCommand = (n: number, kind: string, status: string): Promise<void> =>
+  stored.put('tx_command', {
+    command_id: txIdOf(900 + n),
+    chain_id: DEV_CHAIN,
+    signer: OURS.address,
+    tx_id: txIdOf(n),
+    kind,
+    request_id: `command-${n}`,
+    request_hash: aHash(n),
+    status,
+  });
 const ids = (...numbers: readonly number[]): string[] => numbers.map(txIdOf);
 
 /** One tx of ours in each state, and one of each of somebody else and of another chain; ids from 1, 101 and 201. */
@@ -365,16 +377,7 @@ describe('what is due', () => {
     });
     const say = async (n: number, kind: string, status: string): Promise<void> => {
       await stored.putTx(n, { ...held, expires_at: PAST });
-      await stored.put('tx_command', {
-        command_id: txIdOf(900 + n),
-        chain_id: DEV_CHAIN,
-        signer: OURS.address,
-        tx_id: txIdOf(n),
-        kind,
-        request_id: `command-${n}`,
-        request_hash: aHash(n),
-        status,
-      });
+      await putCommand(n, kind, status);
     };
     await say(20, 'consume', 'QUEUED');
     await say(21, 'extend', 'QUEUED');
@@ -513,6 +516,17 @@ describe('the next txs', () => {
     expect(told.get(txIdOf(2))).toEqual({ expired: false, wasTried: false });
     expect(told.get(txIdOf(3))).toEqual({ expired: false, wasTried: true });
   });
+
+  it('have not expired while the sender of a hold wants it longer', async () => {
+    for (const n of [1, 2]) await stored.putTx(n, { expires_at: PAST, kind: 'hold' });
+    await putCommand(1, 'extend', 'QUEUED');
+    await putCommand(2, 'extend', 'DONE');
+    const found = await queue.nextPending([{ signer: OURS, room: 10, after: null }]);
+    expect(found.map(({ tx, expired }) => [tx.id, expired])).toEqual([
+      [txIdOf(1), false],
+      [txIdOf(2), true],
+    ]);
+  });
 });
 
 describe('a tx that is locked to be given a nonce', () => {
@@ -522,6 +536,16 @@ describe('a tx that is locked to be given a nonce', () => {
     const read = await txs.byIds(ids(1, 2, 3, 4));
     const locked = await stored.fenced([OURS], (fence) => writer.lockPending(fence, read));
     expect([...locked]).toEqual(ids(1));
+  });
+
+  it('has not expired meanwhile, unless it is a hold whose sender wants it longer', async () => {
+    await stored.putTx(1, { expires_at: PAST });
+    await stored.putTx(2, { expires_at: FUTURE });
+    for (const n of [3, 4]) await stored.putTx(n, { expires_at: PAST, kind: 'hold' });
+    await putCommand(3, 'extend', 'QUEUED');
+    const read = await txs.byIds(ids(1, 2, 3, 4));
+    const locked = await stored.fenced([OURS], (fence) => queue.lockForNonce(fence, read));
+    expect([...locked.ids]).toEqual(ids(2, 3));
   });
 
   it('is not of a paused signer, whose other writes lock it all the same', async () => {

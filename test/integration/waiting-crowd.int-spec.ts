@@ -142,7 +142,8 @@ it('signers that are idle cost a look into one page or two, whatever others have
   for (const [statement, ...indexes] of [
     [DUE_FOR_RESUBMIT, 'managed_tx_resubmit_due'],
     [DUE_FOR_RECEIPT, 'managed_tx_receipt_due'],
-    [EXPIRED, 'managed_tx_expiring'],
+    // A hold whose extend waits does.
+    [EXPIRED, 'managed_tx_expiring', 'tx_command_waiting'],
     // A replace of a paused signer waits.
     [QUEUED, 'signer_pause_pkey', 'tx_command_queued'],
   ] as const) {

@@ -608,9 +608,9 @@ export const MANAGED_TXS = faults(READS, [
   },
   {
     id: 'next-pending-never-expires',
-    in: 'tx_next_pending',
-    text: 'coalesce(t.expires_at <= clock_timestamp(), false) AS expired',
-    becomes: 'coalesce(t.expires_at > clock_timestamp(), false) AS expired',
+    in: 'HAS_EXPIRED',
+    text: `coalesce(t.expires_at <= clock_timestamp(), false)`,
+    becomes: 'false',
     why: 'an expired tx is sent',
   },
   {
@@ -662,6 +662,22 @@ export const MANAGED_TXS = faults(READS, [
     text: 'ORDER BY -k.priority, k.tx_id LIMIT 1',
     becomes: 'ORDER BY -k.priority DESC, k.tx_id DESC LIMIT 1',
     why: 'txs between two parked ones pass the first one',
+  },
+  {
+    id: 'lock-for-nonce-of-what-has-expired',
+    in: 'tx_lock_for_nonce',
+    text: ` AND NOT (\${HAS_EXPIRED})`,
+    becomes: '',
+    why: 'an outside sender gets a nonce that is over at once, and costs a no-op',
+    caughtBy: int('managed-tx-reads'),
+  },
+  {
+    id: 'pending-expired-although-its-sender-wants-it-longer',
+    in: 'HAS_EXPIRED',
+    text: ` AND NOT \${wantsLonger('t')}`,
+    becomes: '',
+    why: 'a hold is dropped whose sender was answered that it lasts longer',
+    caughtBy: int('managed-tx-reads'),
   },
   {
     id: 'lock-for-nonce-of-paused-signers',

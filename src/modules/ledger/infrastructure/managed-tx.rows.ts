@@ -47,6 +47,11 @@ export interface StoredAuthorization {
  * indexes could serve asks for the order that only the right one has (docs/performance.md).
  */
 
+/** The owner of its signer has not carried out yet that its outside sender wants a hold to last longer. */
+export function wantsLonger(tx: string): string {
+  return `EXISTS (SELECT FROM tx_command x WHERE x.tx_id = ${tx}.tx_id AND x.kind = 'extend' AND x.status = 'QUEUED')`;
+}
+
 /** The tx `t` of a signed authorization is not mined: the signature may still be used. */
 export const IS_OUT = `(t.block_number IS NULL OR t.closing IS NOT NULL)`;
 

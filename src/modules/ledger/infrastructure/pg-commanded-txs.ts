@@ -12,7 +12,7 @@ import { BlobRepository } from '../domain/blob.repository.js';
 import { CommandedTxs } from '../domain/commanded-txs.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import type { TxRequest } from '../domain/tx-request.js';
-import { type ProgressRow, toManagedTx, toStoredOptions, PROGRESS_COLUMNS } from './managed-tx.rows.js';
+import { type ProgressRow, toManagedTx, toStoredOptions, PROGRESS_COLUMNS, wantsLonger } from './managed-tx.rows.js';
 
 /** Waits for a lane that holds the row, and then reads what the lane wrote. A lane skips a row that is locked here. */
 const LOCK = {
@@ -66,7 +66,7 @@ const STANDING = {
   text: `SELECT ${isPaused('t.chain_id', 't.signer', 't.account_id')} AS "isPaused", ${POLICY_MARK} AS "policyMark" FROM managed_tx t WHERE t.tx_id = $1`,
 };
 
-/** Along managed_tx_expiring, which has only txs with an end: of each signer the longest due. A hold that has its nonce ends otherwise. */
+/** Along managed_tx_expiring, which has only txs with an end: of each signer the longest due. A hold that has its nonce ends otherwise, and none while its sender wants it longer. */
 export const EXPIRED = {
   name: 'command_expired',
   text: `
@@ -75,7 +75,7 @@ export const EXPIRED = {
        SELECT * FROM managed_tx m
         WHERE m.chain_id = $1 AND m.signer = w.signer AND coalesce(m.close_due_at, m.expires_at) <= statement_timestamp()
           AND m.state IN ('PENDING', 'ALLOCATED', 'IN_MEMPOOL') AND m.closing IS NULL AND m.replaced_by IS NULL AND m.expires_at IS NOT NULL
-          AND m.sub_state IS DISTINCT FROM 'REPLACING' AND (m.kind <> 'hold' OR m.state = 'PENDING')
+          AND m.sub_state IS DISTINCT FROM 'REPLACING' AND (m.kind <> 'hold' OR m.state = 'PENDING' AND NOT ${wantsLonger('m')})
         ORDER BY m.chain_id, m.signer, coalesce(m.close_due_at, m.expires_at) LIMIT $3) t`,
 };
 

@@ -24,6 +24,7 @@ import {
   type RequestRow,
   toManagedTx,
   toRequested,
+  wantsLonger,
 } from './managed-tx.rows.js';
 import { MAKE_HELD_DUE } from './pg-tx-writer.js';
 
@@ -36,6 +37,9 @@ const READY_SINCE = `coalesce(next_resubmit_at, '-infinity'::timestamptz)`;
 /** Whether `p` is in front of the first parked tx of its queue, if there is one. */
 const IS_BEFORE_PARKED = `(-p.priority, p.tx_id) < (coalesce(parked.rank, 2147483647), coalesce(parked.tx_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
 
+/** A hold whose sender wants it longer has not. */
+const HAS_EXPIRED = `coalesce(t.expires_at <= clock_timestamp(), false) AND NOT ${wantsLonger('t')}`;
+
 /**
  * Reads the index managed_tx_waiting: txs that were not tried in the order (priority, age), and txs that were tried and are due, the
  * longest due first. Only when more of those are due than there is room for, as after an outage, are they read by priority, each of which costs a
@@ -47,7 +51,7 @@ const IS_BEFORE_PARKED = `(-p.priority, p.tx_id) < (coalesce(parked.rank, 214748
 export const NEXT_PENDING = {
   name: 'tx_next_pending',
   text: `
-    SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS expired,
+    SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, ${HAS_EXPIRED} AS expired,
            t.next_resubmit_at IS NOT NULL AS tried, ${isStopped('t.account_id')} AS stopped
       FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::uuid[]) AS w (chain_id, signer, room, rank, after)
       LEFT JOIN LATERAL (
@@ -139,12 +143,13 @@ const OLDEST_UNMINED = {
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)`,
 };
 
-/** Like LOCK_PENDING, without the txs of paused signers and stopped accounts, and with the policies that hold. It runs under the fence, and SignerPauses.writesEnded waits for that. */
+/** Like LOCK_PENDING, without the txs of paused signers and stopped accounts and what has expired meanwhile, and with the policies that hold. It runs under the fence, and SignerPauses.writesEnded waits for that. */
 const LOCK_FOR_NONCE = {
   name: 'tx_lock_for_nonce',
   text: `
     SELECT t.tx_id, t.version, ${POLICY_MARK} AS policy_mark FROM managed_tx t
-     WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${isPaused('t.chain_id', 't.signer', 't.account_id')}
+     WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT (${HAS_EXPIRED})
+       AND NOT ${isPaused('t.chain_id', 't.signer', 't.account_id')}
      ORDER BY t.tx_id FOR UPDATE OF t SKIP LOCKED`,
 };
 
