@@ -262,12 +262,16 @@ describe('the documented bodies', () => {
     await mineUntil('it is consumed', () => has('hold.consumed'));
     await other.post(`${signer}/nonces/${released.nonce}/release`, { holdId: released.holdId });
     await until('it is released', async () => has('hold.released'));
+    const [closed] = (await reserve({ requestId: 'closed' })) as [Held];
+    await other.post(`${signer}/nonces/${closed.nonce}/close`, { holdId: closed.holdId, reason: 'it lost its keys' });
+    await mineUntil('a no-op used its nonce', () => of(closed.holdId).includes('hold.released'));
     await other.post(`${signer}/pause`, {});
     const [late] = (await reserve({ requestId: 'late', ttl: 10 })) as [Held];
     await until('its time is over', async () => has('hold.dropped'));
-    expect([used, released, late].map(({ holdId }) => of(holdId))).toEqual([
+    expect([used, released, closed, late].map(({ holdId }) => of(holdId))).toEqual([
       ['hold.reserved', 'hold.used', 'hold.reorged', 'hold.consumed'],
       ['hold.reserved', 'hold.released'],
+      ['hold.reserved', 'hold.closing', 'hold.released'],
       ['hold.dropped'],
     ]);
     const frame = all.frames.find(({ event }) => event === 'hold.consumed')?.data as unknown as Body;

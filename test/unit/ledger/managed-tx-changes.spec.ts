@@ -634,3 +634,12 @@ it('the hash of a tx is that of the attempt that was sent last', () => {
   tx.resubmitted(aHash(1), 'STALE', TIMERS, null);
   expect(tx.progress.txHash).toBe(aHash(1));
 });
+
+it('of a hold that is closed it is told what its outside sender sent; of one that was named before only operators read it', () => {
+  const reasons = (overrides: Partial<TxProgress>): string[] => {
+    const tx = inMempool({ kind: 'hold', ...overrides });
+    tx.usedBy(aHash(9));
+    return tx.pendingEvents().map(({ reason }) => reason);
+  };
+  expect([reasons({ closing: CANCELLING }), reasons({})]).toEqual([['sent'], ['updated']]);
+});

@@ -106,10 +106,33 @@ const OF_HOLD: Partial<LoggedEvent> = { requestId: 'relayer-batch-17', isHold: t
 const HOLDS: readonly Partial<LoggedEvent>[] = [
   { ...OF_HOLD, reason: 'nonce_reserved', toState: 'ALLOCATED' },
   { ...OF_HOLD, reason: 'sent', toState: 'IN_MEMPOOL', txHash: TX_HASH },
+  {
+    ...OF_HOLD,
+    reason: 'updated',
+    toState: 'IN_MEMPOOL',
+    txHash: TX_HASH,
+    error: 'closed by an operator, with the word of its outside sender',
+    detail: { subState: 'CANCELLING' },
+  },
   { ...OF_HOLD, reason: 'reorg_detected', toState: 'IN_MEMPOOL', txHash: TX_HASH, block: FIRST_BLOCK },
   { ...OF_HOLD, reason: 'confirmed', toState: 'CONFIRMED', txHash: TX_HASH, block: SECOND_BLOCK },
   { ...OF_HOLD, reason: 'cancelled', toState: 'CANCELLED', error: 'given back by its outside sender, unused' },
+  {
+    ...OF_HOLD,
+    reason: 'cancelled',
+    toState: 'CANCELLED',
+    txHash: hashOf('9'),
+    block: SECOND_BLOCK,
+    error: 'closed by an operator, with the word of its outside sender',
+  },
   { ...OF_HOLD, reason: 'dropped', toState: 'DROPPED', error: 'expired before it was sent', nonce: null },
+  {
+    ...OF_HOLD,
+    reason: 'dropped',
+    toState: 'DROPPED',
+    error: 'policy_refused: outsideNonces: it may not give nonces to outside senders',
+    nonce: null,
+  },
 ];
 
 const bodiesOf = (rows: readonly Partial<LoggedEvent>[]): JsonObject[] =>

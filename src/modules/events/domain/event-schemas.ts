@@ -188,6 +188,11 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
       'Something was sent with a reserved nonce, or its sender says so: from now on only the chain ends the hold',
     fields: HOLD,
   },
+  'hold.closing': {
+    summary:
+      'An operator closes a hold whose transaction never comes: a no-op competes for its nonce. What was sent with it may be mined all the same',
+    fields: { ...HOLD, reason: REASON },
+  },
   'hold.consumed': {
     summary: 'Final: what was sent with a reserved nonce is in a block that is deep enough',
     fields: {
@@ -197,11 +202,13 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
     },
   },
   'hold.released': {
-    summary: 'Final: a reserved nonce was given back, or its time was over and it is proven unused',
+    summary:
+      'Final: a reserved nonce was given back, or its time was over and it is proven unused. Or an operator closed it, and a no-op used the nonce: `reason` says so',
     fields: { ...HOLD, reason: REASON },
   },
   'hold.dropped': {
-    summary: 'Final: its time was over before it had a nonce, or a transaction that no RPC endpoint names used it',
+    summary:
+      'Final: its time was over before it had a nonce, a policy refused it one (`reason` names the rule), or a transaction that no RPC endpoint names used it',
     fields: { ...HOLD, reason: REASON },
   },
   'hold.reorged': {

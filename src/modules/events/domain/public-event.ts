@@ -18,6 +18,7 @@ export const PUBLIC_EVENT_TYPES = [
   'tx.reorged',
   'hold.reserved',
   'hold.used',
+  'hold.closing',
   'hold.consumed',
   'hold.released',
   'hold.dropped',

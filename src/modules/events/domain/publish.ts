@@ -44,10 +44,12 @@ const BY_REASON: Readonly<Record<string, Publish>> = {
 const BY_REASON_OF_HOLD: Readonly<Record<string, Publish>> = {
   nonce_reserved: () => [['hold.reserved', {}]],
   sent: () => [['hold.used', {}]],
+  updated: ({ error, detail }) => (detail?.['subState'] === 'CANCELLING' ? [['hold.closing', { reason: error }]] : []),
   reorg_detected: (event) => [['hold.reorged', ofBlock(event)]],
   confirmed: (event) => [['hold.consumed', { ...ofBlock(event), status: 'success' }]],
   failed: (event) => [['hold.consumed', { ...ofBlock(event), status: 'reverted' }]],
-  cancelled: ({ error }) => [['hold.released', { reason: error }]],
+  // Of one that was closed the nonce is used, and nobody gets it.
+  cancelled: ({ error, block }) => [['hold.released', { reason: block ? `a no-op used its nonce: ${error}` : error }]],
   dropped: ({ error }) => [['hold.dropped', { reason: error }]],
 };
 

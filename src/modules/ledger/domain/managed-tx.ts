@@ -283,7 +283,7 @@ export class ManagedTx {
   usedBy(txHash: Hash): void {
     this.expectState('ALLOCATED', 'IN_MEMPOOL');
     if (this.data.state === 'ALLOCATED') this.transition('IN_MEMPOOL', 'sent', { txHash });
-    else this.record('updated', { txHash });
+    else this.record(this.isClosing ? 'sent' : 'updated', { txHash });
     this.data.txHash = txHash;
     this.count(this.closingSubState, null);
     this.receiptTimer = { inMs: 0 };
