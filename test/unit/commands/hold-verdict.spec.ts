@@ -12,7 +12,7 @@ const TABLE = {
   PENDING: ['at_once', 'no_nonce_yet', 'no_nonce_yet', 'by_owner', 'at_once'],
   ALLOCATED: ['by_owner', 'by_owner', 'by_owner', 'by_owner', 'by_owner'],
   IN_MEMPOOL: ['already_used', 'done', 'by_owner', 'already_used', 'by_owner'],
-  MINED: ['already_mined', 'done', 'used_by_other', 'already_mined', 'already_mined'],
+  MINED: ['already_mined', 'done', 'other_is_mined', 'already_mined', 'already_mined'],
   CONFIRMED: ['already_final', 'done', 'used_by_other', 'already_final', 'already_final'],
   FAILED: ['already_final', 'done', 'used_by_other', 'already_final', 'already_final'],
   CANCELLED: ['done', 'already_final', 'already_final', 'already_final', 'done'],

@@ -33,10 +33,16 @@ export function holdVerdict(command: HoldCommandKind, tx: ManagedTx, txHash: Has
   }
   if (givesUp && state === 'CANCELLED') return { kind: 'done' };
   const isUsed = state === 'MINED' || state === 'CONFIRMED' || state === 'FAILED';
-  if (command === 'consume' && isUsed && progress.txHash !== null)
-    return progress.txHash === txHash
-      ? { kind: 'done' }
+  if (command === 'consume' && isUsed && progress.txHash !== null) {
+    if (progress.txHash === txHash) return { kind: 'done' };
+    return state === 'MINED'
+      ? refused(
+          'other_is_mined',
+          `${progress.txHash} has its nonce, in a block that is not final`,
+          'send nothing in its place before hold.consumed or hold.released: a reorg may still let this one be mined',
+        )
       : refused('used_by_other', `${progress.txHash} has its nonce`, 'reserve another nonce');
+  }
   if (state === 'MINED')
     return refused('already_mined', 'the transaction is in a block', 'read its receipt; only a reorg can undo it');
   return refused('already_final', `the hold is ${state}`, 'reserve another nonce');
