@@ -32,8 +32,13 @@ export class LimitGuard implements CanActivate {
   }
 }
 
-/** Only batches have `items`. */
-function requestsIn(body: unknown): number {
-  const items: unknown = typeof body === 'object' && body !== null && 'items' in body ? body.items : null;
-  return Array.isArray(items) ? Math.max(1, items.length) : 1;
+/** Of one request: more would make an account wait for what is refused anyhow. */
+const MOST_COUNTED = 100;
+
+/** Only batches have `items`, and only a reservation of nonces has a `count`: each of them is one. */
+export function requestsIn(body: unknown): number {
+  if (typeof body !== 'object' || body === null) return 1;
+  const { items, count } = body as { readonly items?: unknown; readonly count?: unknown };
+  if (Array.isArray(items)) return Math.max(1, items.length);
+  return typeof count === 'number' && count >= 1 ? Math.min(Math.ceil(count), MOST_COUNTED) : 1;
 }
