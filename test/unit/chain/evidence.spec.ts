@@ -48,7 +48,7 @@ describe('the evidence that an irreversible decision needs', () => {
   it('needs a look at a later block wherever one look may be a moment of confusion', () => {
     const decisions = Object.keys(EVIDENCE) as (keyof typeof EVIDENCE)[];
     const twice = (isAlone: boolean) => decisions.filter((decision) => observationsNeeded(decision, isAlone) === 2);
-    const always = ['move_payload', 'fail_payload', 'raise_cursor', 'hold_signer'];
+    const always = ['move_payload', 'release_hold', 'fail_payload', 'raise_cursor', 'hold_signer'];
     expect(twice(false).sort()).toEqual([...always].sort());
     expect(twice(true).sort()).toEqual([...always, 'make_final', 'reopen_final'].sort());
     const at = (number: number) => ({ number, hash: HASH });

@@ -4,14 +4,7 @@ import type { AgreedCount, ChainConnector } from '../../chain/index.js';
 import { AdmitLanes, CommittedCursors } from '../../lost-commits/index.js';
 import { AlignNonces, FillNonceGaps } from '../../nonces/index.js';
 import { AuthorizationSigner } from '../../sending/index.js';
-import {
-  type Fence,
-  grantNonces,
-  type Lease,
-  NonceLedger,
-  type SequenceState,
-  type SlotRef,
-} from '../../signers/index.js';
+import { type Fence, grantNonces, type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
 import {
   AuthorizationStore,
   type ChangeSet,
@@ -34,7 +27,11 @@ interface Granting extends GrantNonce {
   readonly policyMark: string;
 }
 
-type Sequence = ReturnType<typeof grantNonces> & { readonly from: SequenceState };
+/**
+ * Something of the signer is not mined yet that only the chain knows, or the endpoints are behind; or the next nonce on the chain is one that no payload
+ * gets.
+ */
+const NOT_NEXT: ChangeSet = {};
 
 /** Which nonce an authorization of a signer needs, by what the chain said before. With any other one the chain ignores it. */
 @Injectable()
@@ -96,34 +93,27 @@ export class GrantAuthorization {
     if (found === null) return false;
     const { signer } = lease;
     const signed = await this.signer.sign(signer, { ...grant.target, nonce: found.nonce });
-    let isNext = true;
-    const { slots } = await this.write.underFence([lease], 'grant_authorization', async (fence) => {
-      const sequence = await this.sequence(fence, lease, found);
-      isNext = sequence === null || sequence.nonces[0] === found.nonce;
-      return sequence && isNext ? this.changes(fence, grant, sequence, { ...found, signed, policyMark }) : {};
-    });
-    // Something of the signer is not mined yet that only the chain knows, or the endpoints are behind; or its next nonce is one that no payload gets.
-    if (!isNext) await this.nonces.free(chain, lease);
-    if (!slots) return false;
+    const changes = await this.write.underFence([lease], 'grant_authorization', (fence) =>
+      this.changes(fence, lease, grant, { ...found, signed, policyMark }),
+    );
+    if (changes === NOT_NEXT) await this.nonces.free(chain, lease);
+    if (!changes.slots) return false;
     this.cursors.committed([{ signer, nonce: found.nonce }]);
     return true;
   }
 
-  /** The nonce that the signer gives next, and its sequence. */
-  private async sequence(fence: Fence, { signer }: Lease, { chainNonces }: GrantNonce): Promise<Sequence | null> {
-    await this.ledger.align(fence, chainNonces);
-    const [from] = await this.ledger.read(fence, [signer], 1);
-    return from ? { from, ...grantNonces(from.cursor, from.released, 1) } : null;
-  }
-
   private async changes(
     fence: Fence,
+    { signer }: Lease,
     grant: Grant,
-    { from, cursor }: Sequence,
-    { nonce, signed, policyMark }: Granting,
+    { nonce, chainNonces, signed, policyMark }: Granting,
   ): Promise<ChangeSet> {
+    await this.ledger.align(fence, chainNonces);
+    const [sequence] = await this.ledger.read(fence, [signer], 1);
+    if (!sequence) return {};
+    const { nonces, cursor } = grantNonces(sequence.cursor, sequence.released, 1);
+    if (nonces[0] !== nonce) return NOT_NEXT;
     if (!(await this.store.grant(fence, grant, signed, policyMark))) return {};
-    const { signer } = from;
-    return { slots: { held: [{ signer, nonce, txId: grant.id }], cursors: [{ from, to: cursor }] } };
+    return { slots: { held: [{ signer, nonce, txId: grant.id }], cursors: [{ from: sequence, to: cursor }] } };
   }
 }
