@@ -14,6 +14,7 @@ const ON_EACH_CHAIN = [
   'find-work',
   'follow',
   'hand-over',
+  'holds',
   'receipts',
   'resubmit',
 ];

@@ -28,8 +28,8 @@ export const INSERT = {
 };
 
 /**
- * Along tx_command_queued: of each signer the longest due. A signer that is paused gets no other payload and no higher price, so its replaces and
- * speed-ups are not due. The same is true of a stopped account.
+ * Along tx_command_queued: of each signer the longest due. A signer that is paused gets no other payload and no higher price, so only what
+ * costs neither is due. The same is true of a stopped account.
  */
 export const QUEUED = {
   name: 'command_queued',
@@ -38,7 +38,7 @@ export const QUEUED = {
      CROSS JOIN LATERAL (
        SELECT * FROM tx_command q
         WHERE q.chain_id = $1 AND q.signer = w.signer AND q.status = 'QUEUED' AND q.due_at <= statement_timestamp()
-          AND (q.kind NOT IN ('replace', 'speed_up') OR NOT ${isPaused('$1', 'w.signer', 'q.account_id')})
+          AND (q.kind IN ('cancel', 'release', 'consume', 'extend', 'close') OR NOT ${isPaused('$1', 'w.signer', 'q.account_id')})
         ORDER BY q.chain_id, q.signer, q.due_at, q.command_id LIMIT $3) c`,
 };
 
