@@ -190,7 +190,7 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
   },
   'hold.closing': {
     summary:
-      'An operator closes a hold whose transaction never comes: a no-op competes for its nonce. What was sent with it may be mined all the same',
+      'A hold whose transaction never comes is closed, by an operator or because its time is over (`reason`): a no-op competes for its nonce. What was sent with it may be mined all the same',
     fields: { ...HOLD, reason: REASON },
   },
   'hold.consumed': {
@@ -203,7 +203,7 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
   },
   'hold.released': {
     summary:
-      'Final: a reserved nonce was given back, or its time was over and it is proven unused. Or an operator closed it, and a no-op used the nonce: `reason` says so',
+      'Final: a reserved nonce was given back, or its time was over and it is proven unused. Or it was closed, and a no-op used the nonce: `reason` says so',
     fields: { ...HOLD, reason: REASON },
   },
   'hold.dropped': {
