@@ -199,7 +199,7 @@ CREATE TABLE managed_tx (
   chain_id              bigint      NOT NULL,
   signer                evm_address NOT NULL,
   -- A fill, the no-op that consumes a nonce gap, and a hold, a nonce for an outside sender, are managed txs of their own kinds.
-  kind                  text        NOT NULL DEFAULT 'payload' CHECK (kind IN ('payload', 'fill', 'hold')),
+  kind                  text        COLLATE "C" NOT NULL DEFAULT 'payload' CHECK (kind IN ('payload', 'fill', 'hold')),
   -- Who sent the request. Fills belong to the account of the operators.
   account_id            uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   request_id            text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
@@ -347,7 +347,7 @@ CREATE TABLE tx_command (
   tx_id        uuid        NOT NULL,
   -- Who sent it: that of the tx, or that of an operator.
   account_id   uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
-  kind         text        NOT NULL CHECK (kind IN ('cancel', 'replace', 'speed_up', 'release', 'consume', 'extend', 'close')),
+  kind         text        COLLATE "C" NOT NULL CHECK (kind IN ('cancel', 'replace', 'speed_up', 'release', 'consume', 'extend', 'close')),
   request_id   text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
   request_hash evm_hash    NOT NULL,
   options      jsonb       NOT NULL DEFAULT '{}',

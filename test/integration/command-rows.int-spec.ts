@@ -229,10 +229,17 @@ describe('a hold', () => {
       aCommand(3, { kind: 'consume', requestHash: aHash(1), txId: txIdOf(2) }),
       aCommand(4, { kind: 'consume', requestHash: aHash(1) }),
     );
-    const same = async (status: CommandStatus, hash: number, kind: CommandKind = 'consume') =>
-      (await inTransaction((tx) => store.same(tx, { txId: txIdOf(1), kind, status, requestHash: aHash(hash) })))
-        ?.commandId;
+    const same = async (
+      status: CommandStatus,
+      hash: number,
+      kind: CommandKind = 'consume',
+      account: string = DEFAULT_ACCOUNT,
+    ) => {
+      const command = { txId: txIdOf(1), kind, requestHash: aHash(hash) };
+      return (await inTransaction((tx) => store.same(tx, command, [status, 'REFUSED'], account)))?.commandId;
+    };
     expect([await same('QUEUED', 1), await same('DONE', 2)]).toEqual([txIdOf(901), txIdOf(902)]);
+    expect(await same('QUEUED', 1, 'consume', txIdOf(77))).toBeUndefined();
     expect([await same('DONE', 1), await same('QUEUED', 2), await same('QUEUED', 1, 'extend')]).toEqual([
       undefined,
       undefined,

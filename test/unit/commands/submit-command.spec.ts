@@ -41,8 +41,8 @@ beforeEach(() => {
     find: async (signer: SignerId, requestId: string) =>
       known && signer === SIGNER && known.requestId === requestId ? known : null,
     hasQueued: async (_txId: string, kind: string) => queuedKinds.includes(kind),
-    same: async (_tx: Tx, { kind, status, requestHash }: TxCommand) =>
-      saidBefore?.kind === kind && saidBefore.status === status && saidBefore.requestHash === requestHash
+    same: async (_tx: Tx, { kind, requestHash }: TxCommand, statuses: readonly string[]) =>
+      saidBefore?.kind === kind && statuses.includes(saidBefore.status) && saidBefore.requestHash === requestHash
         ? saidBefore
         : null,
     outdateCopies: async () => void written.push(['outdated']),

@@ -113,6 +113,19 @@ describe('a look at a hold', () => {
     expect(await look.execute(DEV_CHAIN, [extended])).toEqual([]);
   });
 
+  it('begins anew when one endpoint was silent, or told another count, between the two', async () => {
+    const other = { nonce: 8n, block: { number: 6, hash: aHash(6) } };
+    for (const between of [null, other]) {
+      agreed = { nonce: 7n, block: BLOCK };
+      await kinds(true);
+      agreed = between;
+      await kinds(true);
+      later();
+      expect(await kinds(true)).toEqual([]);
+      look = new LookAtHolds(new ModelChains(chain), new SecondObservations(new FakeClock()));
+    }
+  });
+
   describe('that is overdue', () => {
     /** What half of the endpoints say. */
     let said: typeof agreed;

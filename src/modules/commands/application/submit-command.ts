@@ -111,17 +111,18 @@ export class SubmitCommand {
   }
 
   /**
-   * Of each kind one word about a hold waits at most, and the same word is stored once: else an outside sender could add rows without end, which are
-   * read each second.
+   * Of each kind one word about a hold waits at most, and the same word that waits, or of a consume that holds, is stored once: else an outside sender
+   * could add rows without end, which are read each second.
    * @throws CommandWaits
    */
   private async saidBefore(
     tx: Tx,
     { id: txId, state }: ManagedTx,
-    { kind, requestHash }: CommandInput,
+    { kind, requestHash, sender }: CommandInput,
     status: CommandStatus,
   ): Promise<TxCommand | null> {
-    const same = await this.store.same(tx, { txId, kind, status, requestHash });
+    const statuses: readonly CommandStatus[] = kind === 'consume' ? ['QUEUED', 'DONE'] : [status];
+    const same = await this.store.same(tx, { txId, kind, requestHash }, statuses, sender.account);
     if (same === null && status === 'QUEUED' && (await this.store.hasQueued(txId, kind, tx)))
       throw new CommandWaits(txId, state);
     return same;

@@ -46,7 +46,7 @@ export function isOfHold(kind: CommandKind): kind is HoldCommandKind {
   return HOLD_COMMAND_KINDS.some((each) => each === kind);
 }
 
-export type SameCommand = Pick<TxCommand, 'txId' | 'kind' | 'status' | 'requestHash'>;
+export type SameCommand = Pick<TxCommand, 'txId' | 'kind' | 'requestHash'>;
 
 /** How a command ended. */
 export interface Decision {
@@ -68,8 +68,13 @@ export abstract class CommandStore {
    * @param tx in which it is read; a statement of its own by default
    */
   abstract hasQueued(txId: string, kind: CommandKind, tx?: Tx): Promise<boolean>;
-  /** The oldest command that is the same but for its key. */
-  abstract same(tx: Tx, command: SameCommand): Promise<TxCommand | null>;
+  /** The oldest command of the account that is the same but for its key, in one of these states. */
+  abstract same(
+    tx: Tx,
+    command: SameCommand,
+    statuses: readonly CommandStatus[],
+    account: string,
+  ): Promise<TxCommand | null>;
   /** @throws Conflict `idempotency_conflict` when another command took the key meanwhile */
   abstract insert(tx: Tx, command: TxCommand, account: string): Promise<void>;
 

@@ -16,7 +16,7 @@ export const SAME = {
   name: 'command_same',
   text: `
     SELECT ${COMMAND_COLUMNS} FROM tx_command c
-     WHERE c.tx_id = $1 AND c.kind = $2 AND c.status = $3 AND c.request_hash = $4 ORDER BY c.command_id LIMIT 1`,
+     WHERE c.tx_id = $1 AND c.kind = $2 AND c.status = ANY($3) AND c.request_hash = $4 AND c.account_id = $5 ORDER BY c.command_id LIMIT 1`,
 };
 
 export const INSERT = {

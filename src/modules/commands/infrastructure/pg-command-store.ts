@@ -51,8 +51,13 @@ export class PgCommandStore extends CommandStore {
     return rowCount === 1;
   }
 
-  async same(tx: Tx, { txId, kind, status, requestHash }: SameCommand): Promise<TxCommand | null> {
-    const { rows } = await PgTx.of(tx).query<CommandRow>(sql.SAME, [txId, kind, status, requestHash]);
+  async same(
+    tx: Tx,
+    { txId, kind, requestHash }: SameCommand,
+    statuses: readonly CommandStatus[],
+    account: string,
+  ): Promise<TxCommand | null> {
+    const { rows } = await PgTx.of(tx).query<CommandRow>(sql.SAME, [txId, kind, statuses, requestHash, account]);
     return rows[0] ? toCommand(rows[0]) : null;
   }
 

@@ -74,7 +74,7 @@ export const HOLDERS = {
 export const NAMED = {
   name: 'lost_named',
   text: `
-    SELECT c.options ->> 'txHash' AS hash FROM tx_command c
+    SELECT DISTINCT c.options ->> 'txHash' AS hash FROM tx_command c
      WHERE c.tx_id = ANY($1::uuid[]) AND c.kind = 'consume' AND c.status <> 'REFUSED'`,
 };
 

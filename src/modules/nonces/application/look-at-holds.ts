@@ -103,8 +103,11 @@ export class LookAtHolds {
     return new Set(
       unseen.filter(({ tx }, i) => {
         const count = counts[i];
-        if (count?.nonce !== tx.nonce) return false;
-        return this.observations.agree('release_hold', observationKey(tx), valueOf(tx), count.block);
+        if (count?.nonce === tx.nonce)
+          return this.observations.agree('release_hold', observationKey(tx), valueOf(tx), count.block);
+        // An endpoint may have had something between two looks.
+        this.observations.forget(observationKey(tx));
+        return false;
       }),
     );
   }
@@ -123,8 +126,10 @@ export class LookAtHolds {
     return new Set(
       overdue.filter(({ tx }, i) => {
         const count = counts[i];
-        if (count?.nonce !== tx.nonce) return false;
-        return this.observations.agree('raise_cursor', `overdue ${tx.id}`, valueOf(tx), count.block);
+        const key = `overdue ${tx.id}`;
+        if (count?.nonce === tx.nonce) return this.observations.agree('raise_cursor', key, valueOf(tx), count.block);
+        this.observations.forget(key);
+        return false;
       }),
     );
   }

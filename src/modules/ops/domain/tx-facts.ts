@@ -9,10 +9,10 @@ export interface Price {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** What is known about a tx and what is around it. Null: not known now, or without meaning in its state. Times are ISO 8601, money is wei. */
 /** In place of the name of an account, for other accounts. */
 export const ANOTHER_ACCOUNT = 'another account';
 
+/** What is known about a tx and what is around it. Null: not known now, or without meaning in its state. Times are ISO 8601, money is wei. */
 export interface TxFacts {
   readonly txId: string;
   readonly kind: TxKind;
