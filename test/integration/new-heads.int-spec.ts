@@ -91,7 +91,7 @@ function aFollower(chain: Record<string, unknown>) {
   const apply = { execute: async ({ head }: ChainUpdate) => void (followed = head) };
   const heads = new NewHeads(config, log);
   const watch = fakeOf(DatabaseWatch, { onNewEpoch: () => undefined });
-  const follow = new HeadTracker(chains, store, log, watch);
+  const follow = new HeadTracker(chains, store, clock, log, watch);
   const manager = new ConfirmationManager(
     follow,
     fakeOf(ApplyChainUpdate, apply),

@@ -5,6 +5,7 @@ import { type ChainUpdate, RpcUnavailable } from '../../../src/modules/chain/ind
 import type { BlockHeader } from '../../../src/modules/chain/domain/block.js';
 import type { LogFields } from '../../../src/platform/logging/log.js';
 import { aHash } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
 import { readableLog } from '../platform/log-lines.js';
 
@@ -15,13 +16,15 @@ let chain: ModelChain;
 let recent: RecentBlocks;
 let lines: LogFields[];
 let advanceHead: AdvanceHead;
+let clock: FakeClock;
 
 beforeEach(() => {
   chain = new ModelChain();
   recent = new RecentBlocks(2_048);
   const readable = readableLog('warn');
   lines = readable.lines;
-  advanceHead = new AdvanceHead(readable.log);
+  clock = new FakeClock();
+  advanceHead = new AdvanceHead(readable.log, clock);
 });
 
 describe('a walk', () => {
@@ -31,6 +34,26 @@ describe('a walk', () => {
     const numbers = Array.from({ length: 50 }, (_, n) => ({ number: n + 2 }));
     expect(await step()).toMatchObject({ head: 51, blocks: numbers });
     expect(await step()).toMatchObject({ head: 52, blocks: [{ number: 52 }] });
+  });
+});
+
+describe('when a block was not there yet', () => {
+  it('is when the head was last asked for and was below it, also where more than one block came since, or an endpoint lags', async () => {
+    await followed(10);
+    clock.advance(250);
+    const withoutAt = clock.monotonicMs();
+    await step();
+    clock.advance(250);
+    chain.mineEmpty(51);
+    for (let looks = 0; looks < 3; looks += 1) {
+      await step();
+      clock.advance(250);
+    }
+    expect([11, 61, 62].map((height) => advanceHead.lastWithout(chain.chainId, height))).toEqual([
+      withoutAt,
+      withoutAt,
+      clock.monotonicMs() - 250,
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import type { StoredBlock } from '../../../src/modules/chain/domain/block-store.
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from './chain-fixture.js';
 import { aHash } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeWatch } from '../../support/fakes/fake-watch.js';
 
 /** Has the blocks that others stored; records its calls in their order. */
@@ -50,12 +51,14 @@ let chain: ModelChain;
 let tracker: HeadTracker;
 let store: RecordingBlockStore;
 let watch: FakeWatch;
+let clock: FakeClock;
 
 beforeEach(() => {
   chain = new ModelChain();
   store = new RecordingBlockStore();
   watch = new FakeWatch();
-  tracker = new HeadTracker(new ModelChains(chain), store, new RecordingLog(), watch.asWatch());
+  clock = new FakeClock();
+  tracker = new HeadTracker(new ModelChains(chain), store, clock, new RecordingLog(), watch.asWatch());
 });
 
 describe('HeadTracker.execute', () => {

@@ -1,9 +1,11 @@
+import type { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { range } from '../../../kernel/range.js';
 import type { Log } from '../../../platform/logging/log.js';
 import type { Block, BlockHeader, BlockRef } from '../domain/block.js';
 import type { ChainBlocks } from '../domain/chain-connector.js';
 import type { ChainUpdate } from '../domain/chain-update.js';
+import { HeadLooks } from '../domain/head-looks.js';
 import type { RecentBlocks } from '../domain/recent-blocks.js';
 import { BLOCKS_PER_CALL, commonAncestor } from './read-blocks.js';
 import { DistantHeads } from './distant-heads.js';
@@ -21,8 +23,12 @@ const NO_CHILD = 'next block is no child of the followed tip, the endpoint lost 
 export class AdvanceHead {
   private readonly stalled: StalledChains;
   private readonly distant = new DistantHeads();
+  private readonly looks = new Map<ChainId, HeadLooks>();
 
-  constructor(private readonly log: Log) {
+  constructor(
+    private readonly log: Log,
+    private readonly clock: Clock,
+  ) {
     this.stalled = new StalledChains(log);
   }
 
@@ -31,14 +37,21 @@ export class AdvanceHead {
     return this.stalled.isStalled(chainId);
   }
 
+  /** When the head was last asked for and was below this height, in monotonic milliseconds; null when nobody knows. */
+  lastWithout(chainId: ChainId, height: number): number | null {
+    return this.looks.get(chainId)?.lastWithout(height) ?? null;
+  }
+
   /**
    * @param recent is changed, also when this throws
    * @returns null when nothing is new, or when the chain cannot be followed for now
    */
   async execute(chain: ChainBlocks, recent: RecentBlocks): Promise<ChainUpdate | null> {
     const { chainId } = chain;
+    const askedAtMs = this.clock.monotonicMs();
     const head = await chain.head();
     const { tip } = recent;
+    this.looked(chainId, Math.max(head.number, tip ?? 0), askedAtMs);
     if (tip === null || head.number - tip > MOST_WALKED) return this.jump(chain, recent, head.number);
     if (head.number < recent.bottom) return this.startBelow(chain, recent, head);
     // The same block: nothing is new, or this endpoint lags behind the endpoint that was asked before. Another block: a reorg.
@@ -58,6 +71,12 @@ export class AdvanceHead {
     const gap = recent.tip === null;
     const walked = await walk(chain, recent, head.number);
     return { chainId, head: recent.tip ?? head.number, blocks: walked.blocks, orphaned, gap };
+  }
+
+  private looked(chainId: ChainId, head: number, atMs: number): void {
+    const looks = this.looks.get(chainId) ?? new HeadLooks();
+    this.looks.set(chainId, looks);
+    looks.add(head, atMs);
   }
 
   /** An endpoint that lags does not tell whether the next block is a child of the tip, so the observations of those that have it go on counting. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { DatabaseWatch } from '../../../platform/database/database-watch.js';
@@ -37,10 +38,11 @@ export class HeadTracker {
   constructor(
     private readonly chains: Chains,
     private readonly store: BlockStore,
+    clock: Clock,
     log: Log,
     watch: DatabaseWatch,
   ) {
-    this.advanceHead = new AdvanceHead(log);
+    this.advanceHead = new AdvanceHead(log, clock);
     // What a reorg changed may be among the lost commits: it is found again from the stored blocks, which are as old as all the rest.
     watch.onNewEpoch(() => [...this.recent.keys()].forEach((chainId) => this.toLoadAgain.add(chainId)));
   }
@@ -48,6 +50,11 @@ export class HeadTracker {
   /** The canonical hash at a height; null for a height that this node has not followed. */
   hashAt(chainId: ChainId, number: number): Hash | null {
     return this.recent.get(chainId)?.hashAt(number) ?? null;
+  }
+
+  /** When this node last asked the chain for its head, and it was below this height: monotonic milliseconds, or null when it does not know. */
+  lastWithout(chainId: ChainId, height: number): number | null {
+    return this.advanceHead.lastWithout(chainId, height);
   }
 
   /** The newest followed block; null before the first one. */

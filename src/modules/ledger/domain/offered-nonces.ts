@@ -1,32 +1,47 @@
 import type { Nonce } from '../../../kernel/signer-id.js';
 
+interface Sent {
+  upTo: Nonce;
+  readonly atMs: number;
+}
+
 /**
- * Which nonces of one signer a pool had in time for a block: those that it had when the block before was recorded. A nonce that was sent later may
- * have come too late for the block, and that the block left it says nothing about the chain.
+ * Which nonces of one signer a pool had in time for a block: those that it had when the chain was last asked for its head, and did not have the
+ * block. A nonce that was sent later may have come too late for the block, and that the block left it says nothing about the chain. When the block
+ * before was recorded does not count: a busy node records it after the next one was built.
  */
 export class OfferedNonces {
-  private sentUpTo = -1n;
-  /** In time for the last block, and for the next one. */
+  /** What was sent since the last look that counts, in the order of nonces: no more entries than the signer has in flight. */
+  private sends: Sent[] = [];
+  private highestSent = -1n;
+  /** In time for the last block. */
   private upTo = -1n;
-  private nextUpTo = -1n;
   private lastBlock = -1;
 
-  /** A pool took this one, or may have. */
-  sent(nonce: Nonce): void {
-    if (nonce > this.sentUpTo) this.sentUpTo = nonce;
+  /**
+   * A pool took this one, or may have.
+   * @param atMs monotonic milliseconds, as of all times here
+   */
+  sent(nonce: Nonce, atMs: number): void {
+    if (nonce <= this.highestSent) return;
+    this.highestSent = nonce;
+    const last = this.sends.at(-1);
+    if (last?.atMs === atMs) last.upTo = nonce;
+    else this.sends.push({ upTo: nonce, atMs });
   }
 
   /**
    * A block is recorded, or a part of it.
    * @param highest nonce of the signer in it
+   * @param withoutAtMs when the chain was last asked for its head, and did not have the block; null when nobody knows
    * @returns how many it left although a pool had them in time
    */
-  leftBy(block: number, highest: Nonce): number {
-    this.sent(highest);
-    if (block > this.lastBlock) {
+  leftBy(block: number, highest: Nonce, withoutAtMs: number | null): number {
+    if (block > this.lastBlock && withoutAtMs !== null) {
       this.lastBlock = block;
-      this.upTo = this.nextUpTo;
-      this.nextUpTo = this.sentUpTo;
+      const late = this.sends.findIndex(({ atMs }) => atMs > withoutAtMs);
+      const inTime = this.sends.splice(0, late < 0 ? this.sends.length : late);
+      this.upTo = inTime.at(-1)?.upTo ?? this.upTo;
     }
     return Number(this.upTo > highest ? this.upTo - highest : 0n);
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../../config/lockstep-config.js';
 import { Clock } from '../../../../kernel/clock.js';
 import { type ChainId, type Nonce, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
-import { ChainRules } from '../../../chain/index.js';
+import { ChainRules, HeadTracker } from '../../../chain/index.js';
 import type { Lease } from '../../../signers/index.js';
 import { InFlightWindow, type MinedOfSigner } from '../../domain/in-flight-window.js';
 import { OfferedNonces } from '../../domain/offered-nonces.js';
@@ -49,6 +49,7 @@ export class InFlightLimits {
   constructor(
     private readonly config: ExecutionConfig,
     private readonly rules: ChainRules,
+    private readonly heads: HeadTracker,
     private readonly clock: Clock,
   ) {}
 
@@ -125,13 +126,13 @@ export class InFlightLimits {
 
   /** A pool took a tx of the signer, or may have. */
   sent(signer: SignerId, nonce: Nonce): void {
-    this.signers.get(signerKey(signer))?.offered.sent(nonce);
+    this.signers.get(signerKey(signer))?.offered.sent(nonce, this.clock.monotonicMs());
   }
 
   /** Txs of the signer were mined. @param highest nonce of them */
   mined(signer: SignerId, highest: Nonce, what: Omit<MinedOfSigner, 'left'>): void {
     const known = this.known(signer);
-    const left = known.offered.leftBy(what.block, highest);
+    const left = known.offered.leftBy(what.block, highest, this.heads.lastWithout(signer.chainId, what.block));
     const atMost = Math.min(this.config.maxInFlight, this.shareWith(signer));
     known.window.mined({ ...what, left }, this.clock.monotonicMs(), atMost);
     this.note(signer, known);
