@@ -1,4 +1,5 @@
 import { startAnvil } from '../../test/support/anvil.js';
+import { Geth } from '../../test/support/geth.js';
 import { atExit, killIfAlive } from './at-exit.js';
 
 export interface Chain {
@@ -11,6 +12,20 @@ export interface Chain {
 export const CHAIN_GAS_LIMIT = 30_000_000_000;
 /** A line of log for each call would be work that a node in production does not do. */
 export const CHAIN_FLAGS = ['--quiet'];
+
+/** The same on a real geth (`GETH_BIN` names another than the one of the path), with the pool that it has by default. */
+export async function startGeth(): Promise<Chain> {
+  const geth = await Geth.start({ genesis: { gasLimit: BigInt(CHAIN_GAS_LIMIT) } });
+  const forget = atExit(() => killIfAlive(geth.pid, 'SIGKILL'));
+  return {
+    url: geth.url,
+    pid: geth.pid,
+    async stop() {
+      await geth.stop();
+      forget();
+    },
+  };
+}
 
 /** A fresh chain with 1 s blocks, so that nobody pays for the history of the measurement before. */
 export async function startChain(fundedAccounts: number): Promise<Chain> {

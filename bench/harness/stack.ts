@@ -2,7 +2,7 @@ import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { Service } from '../../test/support/service.js';
 import { accounts } from './accounts.js';
 import { atExit } from './at-exit.js';
-import { type Chain, startChain } from './chain.js';
+import { type Chain, startChain, startGeth } from './chain.js';
 import type { BenchPostgres } from './postgres.js';
 import { inFlight, SERVICE_CHAIN, SERVICE_CONFIG } from './service-config.js';
 import { TxLog } from './tx-log.js';
@@ -17,6 +17,8 @@ export interface StackOptions {
   readonly keys?: boolean;
   /** Of each signer, as the config has it. */
   readonly policy?: Readonly<Record<string, unknown>>;
+  /** Whether the chain is a geth in place of anvil; it funds 20 signers at most. */
+  readonly onGeth?: boolean;
   /** Where the services find the chain, when not there where it is. */
   readonly rpcUrl?: (chainUrl: string) => Promise<string>;
   /** Variables of the services. */
@@ -40,7 +42,7 @@ export class Stack {
   ) {}
 
   static async start(postgres: BenchPostgres, options: StackOptions): Promise<Stack> {
-    const chain = await startChain(options.signers);
+    const chain = options.onGeth ? await startGeth() : await startChain(options.signers);
     const rpcUrl = (await options.rpcUrl?.(chain.url)) ?? chain.url;
     const databaseUrl = await postgres.createDatabase();
     const stack = new Stack(chain, rpcUrl, databaseUrl, await TxLog.open(databaseUrl), postgres, options);

@@ -24,13 +24,19 @@ export const defaultInFlightRow: Row = {
           name,
           runs,
           () =>
-            benchStack(bench, postgres, name, { signers, config: { execution } }, async (stack) => {
-              const drive = new Drive(stack);
-              await drive.warmUp(maxInFlight);
-              const result = await drive.run(transactions, 'single');
-              await drive.check();
-              return result;
-            }),
+            benchStack(
+              bench,
+              postgres,
+              name,
+              { signers, config: { execution }, onGeth: bench.options.geth },
+              async (stack) => {
+                const drive = new Drive(stack);
+                await drive.warmUp(maxInFlight);
+                const result = await drive.run(transactions, 'single');
+                await drive.check();
+                return result;
+              },
+            ),
           ({ mined }) => `${mined.toFixed(1)} mined/s`,
         );
       await bench.repeat(async (label) => {
