@@ -8,8 +8,7 @@ import { type HoldVerdict, LookAtHolds } from './look-at-holds.js';
 /** What is looked at at once, of each signer; the rest when these are seen. */
 const HOLDS_PER_SIGNER = 100;
 const UNUSED = 'its time was over, and nothing was sent with its nonce';
-const UNPROVEN =
-  'its time was over, others wait behind it, and not every endpoint says that nothing was sent with its nonce';
+const UNPROVEN = 'its time was over, and not every endpoint says that nothing was sent with its nonce';
 
 /** Writes what the chain says of holds whose transactions nobody names. */
 @Injectable()
