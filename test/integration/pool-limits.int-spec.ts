@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { IN_FLIGHT_START } from '../../src/config/index.js';
 import type { NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
@@ -175,6 +175,45 @@ describe('a pool that drops what it took without a word', () => {
     await lab.confirmAll();
     expect(new Set(await lab.states(ids))).toEqual(new Set(['CONFIRMED']));
     expectInOrder();
+  });
+});
+
+describe('a pool that dropped what it took, at a price that suffices', () => {
+  beforeEach(() => {
+    const quote = lab.chain.feeQuote.bind(lab.chain);
+    lab.chain.feeQuote = async () => ({ ...(await quote()), congestedTip: 1n });
+  });
+
+  /** Blocks without any of ours, and no timer runs out. */
+  async function emptyBlocks(count: number): Promise<void> {
+    lab.chain.mineEmpty(count);
+    await lab.node.follow();
+    await lab.node.bump();
+  }
+
+  it('gets everything again, in order, when so many blocks took nothing between two looks', async () => {
+    const ids = await createAll();
+    await lab.node.step();
+    const [lowest] = lab.chain.pooled();
+    lab.chain.dropPool();
+    await emptyBlocks(5);
+    expect(lab.chain.pooled()).toEqual([]);
+    await emptyBlocks(5);
+    expect(lab.chain.pooled()).toEqual([lowest]);
+    await lab.node.step();
+    expect(lab.chain.pooled()).toHaveLength(PAYLOADS);
+    await lab.confirmAll();
+    expect(new Set(await lab.states(ids))).toEqual(new Set(['CONFIRMED']));
+    expectInOrder();
+  });
+
+  it('is asked with one send for a signer, which is all where it has everything', async () => {
+    await createAll();
+    await lab.node.step();
+    const before = lab.chain.sent.length;
+    for (let look = 0; look < 2; look += 1) await emptyBlocks(5);
+    await lab.node.step();
+    expect(lab.chain.sent.length - before).toBe(1);
   });
 });
 

@@ -9,6 +9,7 @@ import { BumpWatch, type TxsInFlight } from '../../../src/modules/ledger/index.j
 import type { UnminedTx } from '../../../src/modules/ledger/domain/txs-in-flight.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { begunWork } from '../../support/fakes/our-work.js';
 
 const HEAD = 100;
@@ -36,7 +37,7 @@ function aNewOwner(): BumpDue {
     { get: () => CHAIN } as unknown as Chains,
     { appliedTip: () => head } as unknown as HeadTracker,
     { heldOn: () => LEASES } as unknown as LeaseManager,
-    new RecordingWatch(config),
+    new RecordingWatch(config, new FakeClock()),
     begunWork,
     { lowestUnmined: async (...args: unknown[]) => (asked.push(args), unmined) } as unknown as TxsInFlight,
     {
@@ -75,6 +76,26 @@ describe('a look', () => {
   it('reads one more than bumpDepth of each signer, and asks for a bump of what is due', async () => {
     expect(await bumped(low('old'), low('new', { pricedAtBlock: HEAD }))).toEqual(['old']);
     expect([asked, wanted[0]?.force]).toEqual([[[LEASES.map(({ signer }) => signer), 3]], false]);
+  });
+
+  it('asks whether a pool dropped the lowest that is due of each signer, when it was that at the look before, too', async () => {
+    unmined = [low('a'), low('b'), low('c', {}, { signer: aSigner(2) })];
+    const asksOf = async (): Promise<unknown[]> => {
+      wanted.length = 0;
+      await bump.execute(DEV_CHAIN);
+      return wanted.map(({ tx, mayBeDropped }) => [tx.id, mayBeDropped]);
+    };
+    expect(await asksOf()).toEqual([
+      ['a', false],
+      ['b', false],
+      ['c', false],
+    ]);
+    [head, unmined] = [HEAD + 5, [low('a'), low('b'), low('d', {}, { signer: aSigner(2), nonce: 8n })]];
+    expect(await asksOf()).toEqual([
+      ['a', true],
+      ['b', false],
+      ['d', false],
+    ]);
   });
 
   it('is about each signer alone: the lowest of one are not the lowest of another', async () => {

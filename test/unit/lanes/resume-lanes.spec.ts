@@ -1,5 +1,6 @@
 import { noneBehind } from '../../support/fakes/even-books.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { IN_FLIGHT_START } from '../../../src/config/index.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { LookForDelegations } from '../../../src/modules/lanes/application/look-for-delegations.js';
 import { type RecoverLane, ResumeLanes } from '../../../src/modules/lanes/application/resume-lanes.js';
@@ -13,6 +14,8 @@ import {
   type ManagedTx,
   type TxsInFlight,
 } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import type { UnminedTx } from '../../../src/modules/ledger/domain/txs-in-flight.js';
 import type { SignerRoom } from '../../../src/modules/ledger/domain/tx-queue.js';
 import { aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
@@ -21,6 +24,7 @@ import { inFlightLimits } from '../../support/in-flight-limits.js';
 const LEASE: Lease = { signer: aSigner(), owner: 'node', token: 1n };
 const OTHER: Lease = { signer: aSigner(2), owner: 'node', token: 2n };
 const LIMIT = 5;
+const START = IN_FLIGHT_START;
 const CHAIN = { chainId: DEV_CHAIN } as ChainConnector;
 
 let recovery: () => void;
@@ -34,7 +38,10 @@ let waiting: ManagedTx[];
 /** In flight below the lowest that waits for room in a pool. */
 let below: number;
 let reads: SignerRoom[];
+/** Of the signer, by nonce. */
+let unmined: UnminedTx[];
 let resent: ManagedTx[];
+let onResend: () => void;
 let renewed: ManagedTx[];
 let resume: ResumeLanes;
 
@@ -42,7 +49,8 @@ beforeEach(() => {
   [recovery, calls, memory] = [() => undefined, [], new LaneMemory(new FakeClock())];
   [looked, limits] = [[], inFlightLimits()];
   admitted = [LEASE, OTHER];
-  [waiting, below, reads, resent, renewed] = [[], 3, [], [], []];
+  onResend = () => undefined;
+  [waiting, below, reads, unmined, resent, renewed] = [[], 3, [], [], [], []];
   resume = new ResumeLanes(
     noneBehind,
     { execute: async () => admitted } as unknown as AdmitLanes,
@@ -62,12 +70,17 @@ beforeEach(() => {
         reads.push(...wanted);
         return waiting.filter((tx) => wanted.some(({ signer }) => sameSigner(signer, tx.signer)));
       },
+      lowestUnmined: async (signers: readonly SignerId[], perSigner: number) => {
+        expect([signers, perSigner]).toEqual([[OTHER.signer], limits.of(OTHER.signer)]);
+        return unmined.slice(0, perSigner);
+      },
       inFlightAround: async (slots: readonly unknown[]) => slots.map(() => ({ below, isPassed: false })),
     } as unknown as TxsInFlight,
     {
       resend: async (_chain: number, leases: readonly Lease[], txs: readonly ManagedTx[]) => {
         calls.push(['resend', leases]);
         resent.push(...txs);
+        onResend();
         return { sent: [], toRenew: txs };
       },
       renew: async (_chain: number, _leases: unknown, txs: readonly ManagedTx[]) => void renewed.push(...txs),
@@ -176,5 +189,58 @@ describe('txs that a pool refused', () => {
     limits.madeRoom([LEASE.signer]);
     await execute();
     expect(reads).toHaveLength(2);
+  });
+});
+
+describe('what a pool had, and dropped without a word', () => {
+  const unminedTx = (nonce: bigint, progress: Partial<TxProgress> = {}, isHeld = false): UnminedTx => ({
+    tx: aManagedTx({ signer: OTHER.signer, state: 'IN_MEMPOOL', nonce, ...progress }).build(),
+    newest: null,
+    isHeld,
+  });
+
+  it('is sent again with all that its signer has out, lowest nonces first, as many as may be in flight; once', async () => {
+    unmined = [...Array(START).keys()].map((nonce) => unminedTx(BigInt(nonce)));
+    limits.dropped(OTHER.signer);
+    await execute();
+    expect(resent).toEqual(unmined.slice(0, START / 2).map(({ tx }) => tx));
+    await execute();
+    expect(resent).toHaveLength(START / 2);
+  });
+
+  it('is sent again also while it counts as stale, or is being cancelled; not what is held, was not sent, or was refused since', async () => {
+    unmined = [
+      unminedTx(1n, { subState: 'STALE' }),
+      unminedTx(2n, {}, true),
+      unminedTx(3n, { state: 'ALLOCATED' }),
+      unminedTx(4n, { subState: 'INSUFFICIENT_FUNDS', lastError: 'insufficient funds' }),
+      unminedTx(5n, { subState: 'CANCELLING' }),
+      unminedTx(6n),
+    ];
+    limits.dropped(OTHER.signer);
+    await execute();
+    expect(resent.map(({ nonce }) => nonce)).toEqual([1n, 5n, 6n]);
+    expect(renewed).toEqual([]);
+  });
+
+  it('is sent again at the next step when this one failed', async () => {
+    unmined = [unminedTx(1n)];
+    limits.dropped(OTHER.signer);
+    onResend = () => {
+      throw new Error('no database');
+    };
+    await expect(execute()).rejects.toThrow('no database');
+    onResend = () => undefined;
+    await execute();
+    expect(resent).toHaveLength(2);
+  });
+
+  it('is gone once: that a pool takes the others again is no news', async () => {
+    unmined = [unminedTx(1n), unminedTx(2n)];
+    limits.dropped(OTHER.signer);
+    onResend = () => limits.dropped(OTHER.signer);
+    await execute();
+    await execute();
+    expect(resent).toHaveLength(2);
   });
 });

@@ -35,7 +35,7 @@ beforeEach(() => {
   memory.gapsChecked(LEASES);
   for (const lease of LEASES) memory.countedInFlight(lease, IN_FLIGHT);
   limits = inFlightLimits({}, clock);
-  bumps = new BumpWatch(new ResubmitConfig());
+  bumps = new BumpWatch(new ResubmitConfig(), clock);
   after = new AfterCommit(metrics, memory, bumps, { ring: (signers) => void rung.push(signers) }, limits);
 });
 

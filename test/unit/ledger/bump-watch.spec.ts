@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ResubmitConfig } from '../../../src/config/index.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
 import { BumpWatch } from '../../../src/modules/ledger/application/writing/bump-watch.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 
 const OTHER_CHAIN = 7;
@@ -9,10 +10,12 @@ const leaseOf = (n: number, token = 1n): Lease => ({ signer: aSigner(n), owner: 
 const [MINE, OTHER] = [leaseOf(1), leaseOf(2)];
 
 let watch: BumpWatch;
+let clock: FakeClock;
 const due = (head: number, ...leases: readonly Lease[]) => watch.due(DEV_CHAIN, leases, head);
 
 beforeEach(() => {
-  watch = new BumpWatch(Object.assign(new ResubmitConfig(), { bumpAfterBlocks: 5 }));
+  clock = new FakeClock();
+  watch = new BumpWatch(Object.assign(new ResubmitConfig(), { bumpAfterBlocks: 5 }), clock);
 });
 
 describe('a signer is looked at', () => {
@@ -88,4 +91,24 @@ it('chains are apart', () => {
   watch.looked(MINE, 200);
   expect(watch.due(OTHER_CHAIN, [there], 100)).toEqual([there.signer]);
   expect(due(150, MINE)).toEqual([]);
+});
+
+it('a tx is sent again when it was the lowest one due at the look before, too, and after pauses that double up to a minute', () => {
+  expect(watch.mayResend(MINE, 7n)).toBe(false);
+  due(100, MINE, OTHER);
+  expect([watch.mayResend(MINE, 7n), watch.mayResend(OTHER, 7n)]).toEqual([false, false]);
+  expect([watch.mayResend(MINE, 8n), watch.mayResend(OTHER, 7n)]).toEqual([false, true]);
+  const resentAt: number[] = [];
+  for (let second = 0; second < 200; second += 1) {
+    if (watch.mayResend(MINE, 8n)) resentAt.push(second);
+    clock.advance(1_000);
+  }
+  expect(resentAt).toEqual([0, 5, 15, 35, 75, 135, 195]);
+});
+
+it('a new owner sends nothing again before its second look', () => {
+  due(100, MINE);
+  watch.mayResend(MINE, 7n);
+  due(101, leaseOf(1, 2n));
+  expect([1, 2].map(() => watch.mayResend(leaseOf(1, 2n), 7n))).toEqual([false, true]);
 });

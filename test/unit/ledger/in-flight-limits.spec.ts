@@ -47,7 +47,12 @@ describe('the limit of a signer', () => {
     ['halves when blocks leave what a pool had in time', MAX, 1_001, MAX / 2],
     ['halves with each of them where the head was asked for just before each', MAX / 2, 1, MAX / 4],
     ['does not halve when blocks take little because the rest was sent too late for them', MAX / 4, 1, MAX],
-    ['does not halve when a busy node asks for the head so late that the rest may have come after the block', MAX / 2, 1_001, MAX],
+    [
+      'does not halve when a busy node asks for the head so late that the rest may have come after the block',
+      MAX / 2,
+      1_001,
+      MAX,
+    ],
   ])('%s', (_what, sentInTime, lookedBeforeMs, limit) => {
     limits = inFlightLimits({ inFlightStart: START, maxInFlight: MAX }, clock, lookedBeforeMs);
     for (let round = 0; round < 2; round += 1) takesAll();

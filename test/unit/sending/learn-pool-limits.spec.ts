@@ -6,7 +6,7 @@ import { LearnPoolLimits } from '../../../src/modules/sending/application/refusa
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
 import { type InFlightLimits, type TxsInFlight } from '../../../src/modules/ledger/index.js';
-import { aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
+import { aLease, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { type InFlightAround } from '../../../src/modules/ledger/domain/txs-in-flight.js';
 import { inFlightLimits } from '../../support/in-flight-limits.js';
 
@@ -94,12 +94,18 @@ describe('what a pool takes again', () => {
     expect(limits.of(A)).toBe(START / 2);
   });
 
+  it('has the lane send the others again', async () => {
+    await learn.execute([again(null, 'ACCEPTED'), again(null, 'ACCEPTED')]);
+    expect([rung, limits.hasDropped(aLease(A))]).toEqual([[A], true]);
+  });
+
   it.each([
     ['is there still', again('already_known', 'ACCEPTED')],
     ['may never have reached it', again(null, 'UNKNOWN')],
   ])('teaches nothing when it %s', async (_what, send) => {
     await learn.execute([send]);
     expect(limits.of(A)).toBe(START);
+    expect([rung, limits.hasDropped(aLease(A))]).toEqual([[], false]);
   });
 });
 

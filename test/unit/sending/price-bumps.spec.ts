@@ -241,3 +241,30 @@ it('a payload is bound by what is reserved for its slot, for the gas that is sig
   await priced([{ txId: 'tx', kind: 'cancel' }], CLOSING);
   expect(bounds).toEqual([]);
 });
+
+describe('what a pool may have dropped', () => {
+  const enough = { fees: fees(16n, 8n) };
+
+  it('is sent again without a change where its price suffices and a node had taken it', async () => {
+    expect(await priced([enough], {}, { mayBeDropped: true })).toMatchObject({
+      result: 'above_market',
+      again: { txId: 'tx', status: 'ACCEPTED', ...enough },
+    });
+  });
+
+  it.each<[string, Partial<Attempt>, Partial<WantedBump>]>([
+    ['nobody looks for it', enough, {}],
+    ['no node had taken it', { ...enough, status: 'UNKNOWN' }, { mayBeDropped: true }],
+    ['a node refused it since', { ...enough, errorClass: 'underpriced' }, { mayBeDropped: true }],
+    ['another price is due', {}, { mayBeDropped: true }],
+  ])('is not sent again where %s', async (_what, attempt, wanted) => {
+    expect(await priced([attempt], {}, wanted)).not.toHaveProperty('again');
+  });
+
+  it('is not sent again while it waits for the end of a refusal, which has pauses of its own', async () => {
+    const refused = { subState: 'OUTCOME_UNKNOWN', lastError: 'too many requests' } as const;
+    const bump = await priced([{ ...enough, errorClass: 'already_known' }], refused, { mayBeDropped: true });
+    expect(bump).toMatchObject({ result: 'above_market' });
+    expect(bump).not.toHaveProperty('again');
+  });
+});

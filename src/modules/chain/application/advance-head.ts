@@ -51,7 +51,7 @@ export class AdvanceHead {
     const askedAtMs = this.clock.monotonicMs();
     const head = await chain.head();
     const { tip } = recent;
-    this.looked(chainId, Math.max(head.number, tip ?? 0), askedAtMs);
+    this.looked(chainId, head.number, askedAtMs);
     if (tip === null || head.number - tip > MOST_WALKED) return this.jump(chain, recent, head.number);
     if (head.number < recent.bottom) return this.startBelow(chain, recent, head);
     // The same block: nothing is new, or this endpoint lags behind the endpoint that was asked before. Another block: a reorg.

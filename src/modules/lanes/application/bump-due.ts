@@ -53,7 +53,11 @@ export class BumpDue {
       lease,
       look: stuckTxs(bySigner.get(signerKey(lease.signer)) ?? [], head, this.config),
     }));
-    const due = looks.flatMap(({ look }) => look.due).map((tx) => ({ tx, force: false }));
+    const due = looks.flatMap(({ lease, look }) => {
+      const [lowest] = look.due;
+      const mayBeDropped = lowest !== undefined && this.watch.mayResend(lease, lowest.nonce);
+      return look.due.map((tx) => ({ tx, force: false, mayBeDropped: mayBeDropped && tx === lowest }));
+    });
     const results = await this.bump.execute(this.chains.get(chainId), leases, due);
     for (const { lease, look } of looks) {
       const anyBumped = look.due.some(({ id }) => results.get(id) === 'bumped');

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
+import { inSlices } from '../../../kernel/in-slices.js';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { AdmitLanes, HoldBehind } from '../../lost-commits/index.js';
@@ -17,6 +18,9 @@ import { LookForDelegations } from './look-for-delegations.js';
 import { ResendAttempts } from './resend-attempts.js';
 import { Log } from '../../../platform/logging/log.js';
 import { asFound, BroadcastAttempts, ReservedFees, type Sending, SignAttempts } from '../../sending/index.js';
+
+/** Txs that are read, sent and recorded at once when a pool dropped them. */
+const MOST_AT_ONCE = 500;
 
 /**
  * Finishes what a crash or the previous owner left (docs/architecture.md, Lane step). A slot without a signed attempt gets one. An attempt
@@ -98,6 +102,7 @@ export class ResumeLanes {
       chain,
       [...toLook].map(({ signer }) => signer),
     );
+    await this.resendDropped(chain.chainId, leases);
     await this.resendLimited(chain.chainId, leases);
     return leases;
   }
@@ -108,6 +113,29 @@ export class ResumeLanes {
    */
   async close(chainId: ChainId, leases: readonly Lease[], refused: readonly ManagedTx[]): Promise<void> {
     if (refused.length > 0) await this.resends.renew(chainId, leases, refused);
+  }
+
+  /**
+   * Sends everything of a signer again, the lowest nonces first and as many as the learnt limit allows, when a pool had dropped one without a word:
+   * geth drops whole accounts when much comes at once, and behind the gap keeps 64; a node restarts with an empty pool.
+   */
+  private async resendDropped(chainId: ChainId, leases: readonly Lease[]): Promise<void> {
+    const room = new Map(
+      leases
+        .filter((lease) => this.limits.hasDropped(lease))
+        .map((lease) => [signerKey(lease.signer), { lease, limit: this.limits.ofLease(lease) }]),
+    );
+    if (room.size === 0) return;
+    const of = [...room.values()];
+    const unmined = await this.inFlight.lowestUnmined(
+      of.map(({ lease }) => lease.signer),
+      Math.max(...of.map(({ limit }) => limit)),
+    );
+    const lost = [...groupBy(unmined, ({ tx }) => signerKey(tx.signer))].flatMap(([key, own]) =>
+      own.slice(0, room.get(key)?.limit).flatMap(({ tx, isHeld }) => (isHeld || !isInPool(tx) ? [] : [tx])),
+    );
+    for (const some of inSlices(lost, MOST_AT_ONCE)) await this.resends.resend(chainId, leases, some);
+    for (const { lease } of of) this.limits.resentDropped(lease);
   }
 
   /**
@@ -139,4 +167,9 @@ export class ResumeLanes {
       return own.slice(0, Math.max(0, limit - (around[index]?.below ?? limit)));
     });
   }
+}
+
+/** It was sent, and nothing was said against it since: what is refused is sent again after its own pauses. */
+function isInPool({ state, progress: { lastError } }: ManagedTx): boolean {
+  return state === 'IN_MEMPOOL' && lastError === null;
 }

@@ -5,13 +5,15 @@ interface Sent {
   readonly atMs: number;
 }
 
+const MOST_SENDS = 1_000;
+
 /**
  * Which nonces of one signer a pool had in time for a block: those that it had when the chain was last asked for its head, and did not have the
  * block. A nonce that was sent later may have come too late for the block, and that the block left it says nothing about the chain. When the block
  * before was recorded does not count: a busy node records it after the next one was built.
  */
 export class OfferedNonces {
-  /** What was sent since the last look that counts, in the order of nonces: no more entries than the signer has in flight. */
+  /** What was sent since the last look that counts, in the order of nonces. */
   private sends: Sent[] = [];
   private highestSent = -1n;
   /** In time for the last block. */
@@ -28,6 +30,8 @@ export class OfferedNonces {
     const last = this.sends.at(-1);
     if (last?.atMs === atMs) last.upTo = nonce;
     else this.sends.push({ upTo: nonce, atMs });
+    // Where no block is recorded. What is forgotten counts with what was sent after it.
+    if (this.sends.length > MOST_SENDS) this.sends.shift();
   }
 
   /**

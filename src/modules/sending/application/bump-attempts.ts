@@ -57,7 +57,12 @@ export class BumpAttempts {
     const noted = refused.flatMap((bump) => marked(bump, bump.result) ?? []);
     await this.store(leases, signed, asked ? again : [], noted, asked);
     this.report(signed, noted);
-    await this.broadcast.execute(chain, leases, [...signed, ...again]);
+    const asNoted = new Map(noted.map((tx) => [tx.id, tx]));
+    const unchanged = refused.flatMap(({ tx, again: attempt }): Sending[] =>
+      attempt ? [{ tx: asNoted.get(tx.id) ?? tx, attempt }] : [],
+    );
+    this.metrics.count('resubmit_total', unchanged.length, { kind: 'same_bytes' });
+    await this.broadcast.execute(chain, leases, [...signed, ...again, ...unchanged]);
     return new Map<string, BumpResult>([
       ...refused.map(({ tx, result }) => [tx.id, result] as const),
       ...[...signed, ...again].map(({ tx }) => [tx.id, 'bumped'] as const),

@@ -25,6 +25,8 @@ export interface WantedBump {
   readonly tx: ManagedTx;
   /** A client asked for it: also when the tx is new, or its price above the market. */
   readonly force: boolean;
+  /** It is the lowest of its signer that is due: where its price suffices, it is sent again, for a pool may have dropped it. */
+  readonly mayBeDropped?: boolean;
   /** Fees that the client wants to pay at least; only with `force`. */
   readonly fees?: Partial<AttemptFees> | null;
   /** Of its signer, where gas is free; else null. Only with `force`. */
@@ -36,7 +38,8 @@ export type PricedBump = WantedBump &
   (
     | { readonly draft: AttemptDraft }
     | { readonly stored: Attempt }
-    | { readonly result: Exclude<BumpResult, 'bumped'> }
+    /** `again`: what is sent once more without a change. */
+    | { readonly result: Exclude<BumpResult, 'bumped'>; readonly again?: Attempt }
   );
 
 /** Finds the next price of txs that are in a pool, above every attempt of their slots, and drafts the same payload or no-op with it. */
@@ -99,6 +102,8 @@ export class PriceBumps {
       forGas: balance === null ? null : balance - (request?.payload.value ?? 0n),
     };
     const price = this.fees.bumped({ ...slot, because: reasonOf(bump, newest) }, quote);
+    if (price.kind === 'above_market' && bump.mayBeDropped === true && isInPool(tx, newest))
+      return { ...bump, result: price.kind, again: newest };
     if (price.kind !== 'fees') return { ...bump, result: price.kind };
     // A pool takes no replacement of another type.
     const draft =
@@ -109,6 +114,11 @@ export class PriceBumps {
     const stored = ofSlot.find((attempt) => attempt.txId === tx.id && isSame(attempt, draft));
     return stored ? { ...bump, stored } : { ...bump, draft };
   }
+}
+
+/** A node took it, and nothing was said against it since: what is refused is sent again after its own pauses, and has an end. */
+function isInPool({ progress: { lastError } }: ManagedTx, { status, errorClass }: Attempt): boolean {
+  return status === 'ACCEPTED' && lastError === null && (errorClass === null || errorClass === 'already_known');
 }
 
 function isSame(attempt: Attempt, { kind, type, gasLimit, fees }: AttemptDraft): boolean {

@@ -6,7 +6,7 @@ import { AskBalances } from './ask-balances.js';
 import { OtherGas } from './other-gas.js';
 import type { AnsweredSend } from './send.js';
 import { groupBy } from '../../../kernel/group-by.js';
-import { signerKey } from '../../../kernel/signer-id.js';
+import { signerKey, signersOf } from '../../../kernel/signer-id.js';
 import { mayBePoolLimit } from '../domain/send-verdict.js';
 
 /** What is known about refusals besides the words of the nodes. */
@@ -148,11 +148,13 @@ export class LearnPoolLimits {
       if (first && this.limits.taken(first.attempt.signer)) this.doorbell.ring([first.attempt.signer]);
   }
 
-  /** Pools that had it say so. */
+  /** A pool that has it says so, unless another one that has it not answers first. The lane sends again what else is probably gone. */
   private noticeDropped(answered: readonly AnsweredSend[]): void {
-    for (const { attempt, outcome } of answered)
-      if (attempt.status === 'ACCEPTED' && outcome.error === null && outcome.errorClass === null)
-        this.limits.dropped(attempt.signer);
+    const dropped = answered.filter(
+      ({ attempt, outcome }) => attempt.status === 'ACCEPTED' && outcome.error === null && outcome.errorClass === null,
+    );
+    for (const { attempt } of dropped) this.limits.dropped(attempt.signer);
+    this.doorbell.ring(signersOf(dropped.map(({ attempt }) => attempt)));
   }
 }
 

@@ -1,12 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../../config/lockstep-config.js';
-import { type ChainId, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
+import { Clock } from '../../../../kernel/clock.js';
+import { type ChainId, type Nonce, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
 import type { Lease } from '../../../signers/index.js';
 
 /** When to look for stuck txs of a signer: at this block; null for never, because nothing is in flight. */
 interface Watched {
   readonly token: bigint;
   lookAt: number | null;
+  stuck: Stuck | null;
+}
+
+/** The nonce that was the lowest one due at the last look. */
+interface Stuck {
+  readonly nonce: Nonce;
+  /** When it may be sent again; monotonic ms. */
+  readonly resendAtMs: number;
+  readonly pauseMs: number;
 }
 
 interface WatchedChain {
@@ -16,6 +26,9 @@ interface WatchedChain {
   signers: Map<string, Watched>;
 }
 
+/** Between two sends of one tx to learn whether a pool still has it: doubled after each, since some nodes never say that they have. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 60_000];
+
 /**
  * Remembers, for each signer that this node holds, the block at which to look for txs that are stuck in a pool. Without it every new block
  * would cost a read per signer. A new owner knows nothing, and looks once.
@@ -24,7 +37,10 @@ interface WatchedChain {
 export class BumpWatch {
   private readonly chains = new Map<ChainId, WatchedChain>();
 
-  constructor(private readonly config: ResubmitConfig) {}
+  constructor(
+    private readonly config: ResubmitConfig,
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * The signers to look at now; none while the head stands still. Forgets the signers that this node no longer holds.
@@ -36,7 +52,10 @@ export class BumpWatch {
     const signers = new Map<string, Watched>();
     for (const { signer, token } of leases) {
       const known = before?.signers.get(signerKey(signer));
-      signers.set(signerKey(signer), known?.token === token ? this.notFarAfter(head, known) : { token, lookAt: head });
+      signers.set(
+        signerKey(signer),
+        known?.token === token ? this.notFarAfter(head, known) : { token, lookAt: head, stuck: null },
+      );
     }
     this.chains.set(chainId, { head, signers });
     return leases.flatMap(({ signer }) => {
@@ -55,6 +74,23 @@ export class BumpWatch {
   looked({ signer, token }: Lease, next: number | null): void {
     const known = this.chains.get(signer.chainId)?.signers.get(signerKey(signer));
     if (known?.token === token) known.lookAt = next;
+  }
+
+  /**
+   * Whether a tx of the signer may be sent again at this look, to learn whether a pool still has it: it was the lowest that is due at the last
+   * look, too, so that no block since took any of the signer.
+   * @param nonce of the lowest that is due
+   */
+  mayResend({ signer }: Lease, nonce: Nonce): boolean {
+    const known = this.chains.get(signer.chainId)?.signers.get(signerKey(signer));
+    if (!known) return false;
+    const now = this.clock.monotonicMs();
+    const { stuck } = known;
+    if (stuck?.nonce !== nonce) known.stuck = { nonce, resendAtMs: now, pauseMs: FIRST_PAUSE_MS };
+    if (stuck?.nonce !== nonce || now < stuck.resendAtMs) return false;
+    const pauseMs = Math.min(2 * stuck.pauseMs, LONGEST_PAUSE_MS);
+    known.stuck = { nonce, resendAtMs: now + stuck.pauseMs, pauseMs };
+    return true;
   }
 
   /** Nobody knows whether something of these signers came into the mempool. */

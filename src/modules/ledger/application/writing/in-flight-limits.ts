@@ -16,6 +16,8 @@ interface Learnt {
   someWait: boolean;
   /** There may be room since the last refusal. */
   mayHaveRoom: boolean;
+  /** A pool had dropped some of them without a word, and others were not sent again since. */
+  hasDropped: boolean;
   /** A pool refused the lowest tx of the signer, and not because of how many it has of it. */
   lowestIsRefused: boolean;
 }
@@ -114,7 +116,19 @@ export class InFlightLimits {
   dropped(signer: SignerId): void {
     const known = this.known(signer);
     known.window.dropped();
+    known.hasDropped = true;
     this.note(signer, known);
+  }
+
+  /** Whether a pool had dropped some, and the others were not sent again since: what else it had of the signer is probably gone, too. */
+  hasDropped({ signer }: Lease): boolean {
+    return this.signers.get(signerKey(signer))?.hasDropped === true;
+  }
+
+  /** All that may be gone was sent again, and that a pool took it as new says nothing more. */
+  resentDropped({ signer }: Lease): void {
+    const known = this.signers.get(signerKey(signer));
+    if (known) known.hasDropped = false;
   }
 
   /** A pool took txs of the signer, and refused none. @returns whether others wait for room */
@@ -179,6 +193,7 @@ export class InFlightLimits {
       offered: new OfferedNonces(),
       someWait: false,
       mayHaveRoom: false,
+      hasDropped: false,
       lowestIsRefused: false,
     };
     this.signers.set(key, known);
