@@ -24,7 +24,7 @@ export { type Authorization, awaitedAuthorities, type SignedAuthorization } from
 export { BlobRepository } from './domain/blob.repository.js';
 export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
 export { ManagedTx, TX_KINDS, type TxKind } from './domain/managed-tx.js';
-export { FundsRepository } from './domain/funds.repository.js';
+export { FundsRepository, type FundsStanding } from './domain/funds.repository.js';
 export { ManagedTxRepository, type RequestedTx } from './domain/managed-tx.repository.js';
 export { type Intake, type NewTx, type RequestKey, TxIntake } from './domain/tx-intake.js';
 export { createdMs, type PendingTx, TxQueue, type WaitingQueue } from './domain/tx-queue.js';

@@ -88,6 +88,13 @@ describe('a look at the balances', () => {
     expect(measured).toEqual([]);
   });
 
+  it('asks for that of a signer that is low, also when its work has ended since: else nobody tells that it is not any more', async () => {
+    standing.set(signerKey(A), { ...IDLE, isLow: true });
+    expect(await look()).toEqual([]);
+    expect(measured).toEqual([A]);
+    expect(told.map(({ signer, reason }) => [signer, reason])).toEqual([[A, 'balance_restored']]);
+  });
+
   it('shows what it measured of each signer that has work, and nothing of one that has none any more', async () => {
     for (const signer of [A, C]) standing.set(signerKey(signer), { ...IDLE, inFlight: 1 });
     missing = 5n;

@@ -6,14 +6,14 @@ import type { ChainConnector } from '../../chain/index.js';
 import { EventLog } from '../../events/index.js';
 import { type Funds, MeasureFunds } from '../../sending/index.js';
 import type { Fence, Lease } from '../../signers/index.js';
-import { Doorbell, FundsRepository, LeasedWork, WriteChanges } from '../../ledger/index.js';
+import { Doorbell, FundsRepository, type FundsStanding, LeasedWork, WriteChanges } from '../../ledger/index.js';
 
 /** Queued txs that are counted of each signer: a number that costs little for many signers. */
 const MOST_QUEUED = 1_000;
 
 /**
- * Measures the balances of signers that have work. Finds out that funds arrived, and that a balance is low. Signers without work cost a probe
- * of an index.
+ * Measures the balances of signers that have work, or are low. Finds out that funds arrived, and that a balance is low, or not any more. Other
+ * signers cost a probe of an index.
  */
 @Injectable()
 export class WatchBalances {
@@ -39,8 +39,10 @@ export class WatchBalances {
     const { chainId } = chain;
     const all = await this.funds.standing(signers);
     const standing = new Map(signers.map((signer, index) => [signerKey(signer), all[index]]));
-    const busy = signers.filter((_, index) => (all[index]?.inFlight ?? 0) > 0 || all[index]?.hasPending === true);
-    const measured = await this.measure.execute(chain, busy, MOST_QUEUED);
+    const busy = signers.filter((_, index) => hasWork(all[index]));
+    // What was short may be mined, and final, before the next look.
+    const toMeasure = signers.filter((_, index) => hasWork(all[index]) || all[index]?.isLow === true);
+    const measured = await this.measure.execute(chain, toMeasure, MOST_QUEUED);
     this.show(chainId, measured);
     const waiting = measured.filter(({ signer }) => standing.get(signerKey(signer))?.waitsForFunds === true);
     await this.resumeFunded(chainId, this.withMore(chainId, waiting));
@@ -126,6 +128,10 @@ export class WatchBalances {
         ...detailOf(funds),
       });
   }
+}
+
+function hasWork(standing: FundsStanding | undefined): boolean {
+  return standing !== undefined && (standing.inFlight > 0 || standing.hasPending);
 }
 
 function detailOf({ balance, inFlight, queued, missing }: Funds): Record<string, string> {
