@@ -82,8 +82,8 @@ it.each([
     });
     provider = new JsonRpcProvider(cluster.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1 });
     const outside = new OutsideSenders();
-    const done = { rounds: 0, kills: 0 };
-    const goesOn = (): boolean => done.rounds < rounds || done.kills < KILLS;
+    const done = { rounds: 0, kills: 0, failed: false };
+    const goesOn = (): boolean => !done.failed && (done.rounds < rounds || done.kills < KILLS);
     const work = (async () => {
       for (; goesOn(); done.rounds += 1) {
         // Those that die end one after the other, after two blocks each: only the next nonce of the chain can be proven unused.
@@ -93,7 +93,7 @@ it.each([
         await sleep(200);
       }
     })();
-    work.catch(() => {});
+    work.catch(() => (done.failed = true));
     while (goesOn()) {
       await sleep(1_500 + Math.random() * 1_500);
       const node = cluster.node(done.kills % 3);

@@ -28,7 +28,7 @@ export { FundsRepository, type FundsStanding } from './domain/funds.repository.j
 export { ManagedTxRepository, type RequestedTx } from './domain/managed-tx.repository.js';
 export { type Intake, type NewTx, type RequestKey, TxIntake } from './domain/tx-intake.js';
 export { createdMs, type PendingTx, TxQueue, type WaitingQueue } from './domain/tx-queue.js';
-export { type PoolKind, TxsInFlight, type WaitingHold } from './domain/txs-in-flight.js';
+export { type PoolKind, TxsInFlight, type UnminedTx, type WaitingHold } from './domain/txs-in-flight.js';
 export { AuthorizationStore, type Grant } from './domain/authorization-store.js';
 export { CommandedTxs } from './domain/commanded-txs.js';
 export {

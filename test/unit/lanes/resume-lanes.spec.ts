@@ -14,6 +14,7 @@ import {
   type ManagedTx,
   type TxsInFlight,
 } from '../../../src/modules/ledger/index.js';
+import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import type { UnminedTx } from '../../../src/modules/ledger/domain/txs-in-flight.js';
 import type { SignerRoom } from '../../../src/modules/ledger/domain/tx-queue.js';
@@ -32,6 +33,7 @@ let calls: unknown[][];
 let memory: LaneMemory;
 let looked: SignerId[][];
 let limits: InFlightLimits;
+let clock: FakeClock;
 /** Those of which it is known what is out. */
 let admitted: Lease[];
 let waiting: ManagedTx[];
@@ -47,7 +49,8 @@ let resume: ResumeLanes;
 
 beforeEach(() => {
   [recovery, calls, memory] = [() => undefined, [], new LaneMemory(new FakeClock())];
-  [looked, limits] = [[], inFlightLimits()];
+  clock = new FakeClock();
+  [looked, limits] = [[], inFlightLimits({}, clock)];
   admitted = [LEASE, OTHER];
   onResend = () => undefined;
   [waiting, below, reads, unmined, resent, renewed] = [[], 3, [], [], [], []];
@@ -193,10 +196,16 @@ describe('txs that a pool refused', () => {
 });
 
 describe('what a pool had, and dropped without a word', () => {
-  const unminedTx = (nonce: bigint, progress: Partial<TxProgress> = {}, isHeld = false): UnminedTx => ({
+  const unminedTx = (nonce: bigint, progress: Partial<TxProgress> = {}, more: Partial<UnminedTx> = {}): UnminedTx => ({
     tx: aManagedTx({ signer: OTHER.signer, state: 'IN_MEMPOOL', nonce, ...progress }).build(),
-    newest: null,
-    isHeld,
+    newest: said(null),
+    isHeld: false,
+    ...more,
+  });
+  const said = (errorClass: NodeErrorClass | null): UnminedTx['newest'] => ({
+    kind: 'payload',
+    pricedAtBlock: 1,
+    errorClass,
   });
 
   it('is sent again with all that its signer has out, lowest nonces first, as many as may be in flight; once', async () => {
@@ -211,11 +220,11 @@ describe('what a pool had, and dropped without a word', () => {
   it('is sent again also while it counts as stale, or is being cancelled; not what is held, was not sent, or was refused since', async () => {
     unmined = [
       unminedTx(1n, { subState: 'STALE' }),
-      unminedTx(2n, {}, true),
+      unminedTx(2n, {}, { isHeld: true }),
       unminedTx(3n, { state: 'ALLOCATED' }),
-      unminedTx(4n, { subState: 'INSUFFICIENT_FUNDS', lastError: 'insufficient funds' }),
+      unminedTx(4n, {}, { newest: said('insufficient_funds') }),
       unminedTx(5n, { subState: 'CANCELLING' }),
-      unminedTx(6n),
+      unminedTx(6n, { subState: 'FEE_CAPPED', lastError: 'above the caps' }, { newest: said('already_known') }),
     ];
     limits.dropped(OTHER.signer);
     await execute();
@@ -223,7 +232,7 @@ describe('what a pool had, and dropped without a word', () => {
     expect(renewed).toEqual([]);
   });
 
-  it('is sent again at the next step when this one failed', async () => {
+  it('is sent again after a pause when a step failed for it, and the lane goes on meanwhile', async () => {
     unmined = [unminedTx(1n)];
     limits.dropped(OTHER.signer);
     onResend = () => {
@@ -231,8 +240,25 @@ describe('what a pool had, and dropped without a word', () => {
     };
     await expect(execute()).rejects.toThrow('no database');
     onResend = () => undefined;
+    expect(await execute()).toEqual([LEASE, OTHER]);
+    expect(resent).toHaveLength(1);
+    clock.advance(5_000);
     await execute();
     expect(resent).toHaveLength(2);
+  });
+
+  it('is sent again after pauses that double, until something is mined: some pools take as new what they have', async () => {
+    unmined = [unminedTx(1n)];
+    const sentAt: number[] = [];
+    for (let second = 0; second < 150; second += 1) {
+      limits.dropped(OTHER.signer);
+      const before = resent.length;
+      await execute();
+      if (resent.length > before) sentAt.push(second);
+      if (second === 80) limits.mined(OTHER.signer, 0n, { block: 1, count: 1, inFlight: 2 });
+      clock.advance(1_000);
+    }
+    expect(sentAt).toEqual([0, 5, 15, 35, 75, 135, 140]);
   });
 
   it('is gone once: that a pool takes the others again is no news', async () => {

@@ -95,7 +95,7 @@ describe('a look at the balances', () => {
     expect(told.map(({ signer, reason }) => [signer, reason])).toEqual([[A, 'balance_restored']]);
   });
 
-  it('shows what it measured of each signer that has work, and nothing of one that has none any more', async () => {
+  it('shows what it measured of each signer that has work, and nothing of one that has none any more and is not low', async () => {
     for (const signer of [A, C]) standing.set(signerKey(signer), { ...IDLE, inFlight: 1 });
     missing = 5n;
     await look();

@@ -93,11 +93,14 @@ it('chains are apart', () => {
   expect(due(150, MINE)).toEqual([]);
 });
 
-it('a tx is sent again when it was the lowest one due at the look before, too, and after pauses that double up to a minute', () => {
+it('a tx is sent again when it was the lowest one due bumpAfterBlocks before, too, and after pauses that double up to a minute', () => {
   expect(watch.mayResend(MINE, 7n)).toBe(false);
   due(100, MINE, OTHER);
   expect([watch.mayResend(MINE, 7n), watch.mayResend(OTHER, 7n)]).toEqual([false, false]);
-  expect([watch.mayResend(MINE, 8n), watch.mayResend(OTHER, 7n)]).toEqual([false, true]);
+  due(104, MINE, OTHER);
+  expect([watch.mayResend(MINE, 8n), watch.mayResend(OTHER, 7n)]).toEqual([false, false]);
+  due(109, MINE, OTHER);
+  expect(watch.mayResend(OTHER, 7n)).toBe(true);
   const resentAt: number[] = [];
   for (let second = 0; second < 200; second += 1) {
     if (watch.mayResend(MINE, 8n)) resentAt.push(second);
@@ -110,5 +113,7 @@ it('a new owner sends nothing again before its second look', () => {
   due(100, MINE);
   watch.mayResend(MINE, 7n);
   due(101, leaseOf(1, 2n));
-  expect([1, 2].map(() => watch.mayResend(leaseOf(1, 2n), 7n))).toEqual([false, true]);
+  expect(watch.mayResend(leaseOf(1, 2n), 7n)).toBe(false);
+  due(106, leaseOf(1, 2n));
+  expect(watch.mayResend(leaseOf(1, 2n), 7n)).toBe(true);
 });

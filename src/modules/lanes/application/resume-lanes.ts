@@ -12,6 +12,7 @@ import {
   type ManagedTx,
   type RequestedTx,
   TxsInFlight,
+  type UnminedTx,
   WriteChanges,
 } from '../../ledger/index.js';
 import { LookForDelegations } from './look-for-delegations.js';
@@ -122,17 +123,19 @@ export class ResumeLanes {
   private async resendDropped(chainId: ChainId, leases: readonly Lease[]): Promise<void> {
     const room = new Map(
       leases
-        .filter((lease) => this.limits.hasDropped(lease))
+        .filter((lease) => this.limits.mayResendDropped(lease))
         .map((lease) => [signerKey(lease.signer), { lease, limit: this.limits.ofLease(lease) }]),
     );
     if (room.size === 0) return;
     const of = [...room.values()];
+    // Before the work: a lane whose step fails for it goes on without it until the pause is over.
+    for (const { lease } of of) this.limits.resendingDropped(lease);
     const unmined = await this.inFlight.lowestUnmined(
       of.map(({ lease }) => lease.signer),
       Math.max(...of.map(({ limit }) => limit)),
     );
     const lost = [...groupBy(unmined, ({ tx }) => signerKey(tx.signer))].flatMap(([key, own]) =>
-      own.slice(0, room.get(key)?.limit).flatMap(({ tx, isHeld }) => (isHeld || !isInPool(tx) ? [] : [tx])),
+      own.slice(0, room.get(key)?.limit).flatMap((unminedTx) => (isInPool(unminedTx) ? [unminedTx.tx] : [])),
     );
     for (const some of inSlices(lost, MOST_AT_ONCE)) await this.resends.resend(chainId, leases, some);
     for (const { lease } of of) this.limits.resentDropped(lease);
@@ -169,7 +172,8 @@ export class ResumeLanes {
   }
 }
 
-/** It was sent, and nothing was said against it since: what is refused is sent again after its own pauses. */
-function isInPool({ state, progress: { lastError } }: ManagedTx): boolean {
-  return state === 'IN_MEMPOOL' && lastError === null;
+/** It was sent, and no node refused it since: what is refused is sent again after its own pauses. */
+function isInPool({ tx, newest, isHeld }: UnminedTx): boolean {
+  const errorClass = newest?.errorClass ?? null;
+  return !isHeld && tx.state === 'IN_MEMPOOL' && (errorClass === null || errorClass === 'already_known');
 }

@@ -12,7 +12,7 @@ import { Doorbell, FundsRepository, type FundsStanding, LeasedWork, WriteChanges
 const MOST_QUEUED = 1_000;
 
 /**
- * Measures the balances of signers that have work, or are low. Finds out that funds arrived, and that a balance is low, or not any more. Other
+ * Measures the balances of this node's signers that have work, or are marked low. Finds out that funds arrived, and that a balance is low, or not any more. Other
  * signers cost a probe of an index.
  */
 @Injectable()

@@ -11,9 +11,11 @@ interface Watched {
   stuck: Stuck | null;
 }
 
-/** The nonce that was the lowest one due at the last look. */
+/** The lowest nonce that was due at the last look, and when it first was. */
 interface Stuck {
   readonly nonce: Nonce;
+  /** The newest followed block then. */
+  readonly head: number;
   /** When it may be sent again; monotonic ms. */
   readonly resendAtMs: number;
   readonly pauseMs: number;
@@ -77,19 +79,23 @@ export class BumpWatch {
   }
 
   /**
-   * Whether a tx of the signer may be sent again at this look, to learn whether a pool still has it: it was the lowest that is due at the last
-   * look, too, so that no block since took any of the signer.
+   * Whether a tx of the signer may be sent again at this look, to learn whether a pool still has it: it was the lowest that is due
+   * `resubmit.bumpAfterBlocks` blocks ago, too, so that no block since took it.
    * @param nonce of the lowest that is due
    */
   mayResend({ signer }: Lease, nonce: Nonce): boolean {
-    const known = this.chains.get(signer.chainId)?.signers.get(signerKey(signer));
-    if (!known) return false;
+    const chain = this.chains.get(signer.chainId);
+    const known = chain?.signers.get(signerKey(signer));
+    if (!chain || !known) return false;
     const now = this.clock.monotonicMs();
     const { stuck } = known;
-    if (stuck?.nonce !== nonce) known.stuck = { nonce, resendAtMs: now, pauseMs: FIRST_PAUSE_MS };
-    if (stuck?.nonce !== nonce || now < stuck.resendAtMs) return false;
+    if (stuck?.nonce !== nonce) {
+      known.stuck = { nonce, head: chain.head, resendAtMs: now, pauseMs: FIRST_PAUSE_MS };
+      return false;
+    }
+    if (now < stuck.resendAtMs || chain.head < stuck.head + this.config.bumpAfterBlocks) return false;
     const pauseMs = Math.min(2 * stuck.pauseMs, LONGEST_PAUSE_MS);
-    known.stuck = { nonce, resendAtMs: now + stuck.pauseMs, pauseMs };
+    known.stuck = { ...stuck, resendAtMs: now + stuck.pauseMs, pauseMs };
     return true;
   }
 

@@ -7,6 +7,15 @@ import type { Lease } from '../../../signers/index.js';
 import { InFlightWindow, type MinedOfSigner } from '../../domain/in-flight-window.js';
 import { OfferedNonces } from '../../domain/offered-nonces.js';
 
+/** That a pool had dropped some of a signer without a word. */
+interface Dropped {
+  /** Others of it were not sent again since. */
+  others: boolean;
+  /** Monotonic ms. */
+  readonly resendAtMs: number;
+  pauseMs: number;
+}
+
 interface Learnt {
   /** The token of the lease under which it was learnt; null until a lane step reads it. */
   token: bigint | null;
@@ -16,8 +25,7 @@ interface Learnt {
   someWait: boolean;
   /** There may be room since the last refusal. */
   mayHaveRoom: boolean;
-  /** A pool had dropped some of them without a word, and others were not sent again since. */
-  hasDropped: boolean;
+  dropped: Dropped;
   /** A pool refused the lowest tx of the signer, and not because of how many it has of it. */
   lowestIsRefused: boolean;
 }
@@ -30,6 +38,9 @@ const OF_DELEGATED = 1;
  * refused for ever would keep all others from being tried. Pools take no second one of an account that delegates.
  */
 const BESIDE_REFUSED = 2;
+
+/** Between two times that all of a signer is sent again, until something of it is mined: some nodes take what they have as new each time. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 60_000];
 
 /** A window above the start of which no block took anything for so long begins anew. */
 const IDLE_MS = 60_000;
@@ -116,19 +127,29 @@ export class InFlightLimits {
   dropped(signer: SignerId): void {
     const known = this.known(signer);
     known.window.dropped();
-    known.hasDropped = true;
+    known.dropped.others = true;
     this.note(signer, known);
   }
 
-  /** Whether a pool had dropped some, and the others were not sent again since: what else it had of the signer is probably gone, too. */
-  hasDropped({ signer }: Lease): boolean {
-    return this.signers.get(signerKey(signer))?.hasDropped === true;
+  /** Whether a pool had dropped some, and what else it had of the signer, which is probably gone, too, may be sent again now. */
+  mayResendDropped({ signer }: Lease): boolean {
+    const dropped = this.signers.get(signerKey(signer))?.dropped;
+    return dropped?.others === true && this.clock.monotonicMs() >= dropped.resendAtMs;
   }
 
-  /** All that may be gone was sent again, and that a pool took it as new says nothing more. */
+  /** It is being sent again. */
+  resendingDropped({ signer }: Lease): void {
+    const known = this.signers.get(signerKey(signer));
+    if (!known) return;
+    const { pauseMs } = known.dropped;
+    const resendAtMs = this.clock.monotonicMs() + pauseMs;
+    known.dropped = { others: true, resendAtMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) };
+  }
+
+  /** It was, and that a pool took it as new says nothing more. */
   resentDropped({ signer }: Lease): void {
     const known = this.signers.get(signerKey(signer));
-    if (known) known.hasDropped = false;
+    if (known) known.dropped.others = false;
   }
 
   /** A pool took txs of the signer, and refused none. @returns whether others wait for room */
@@ -148,6 +169,7 @@ export class InFlightLimits {
     const known = this.known(signer);
     const left = known.offered.leftBy(what.block, highest, this.heads.lastWithout(signer.chainId, what.block));
     const atMost = Math.min(this.config.maxInFlight, this.shareWith(signer));
+    known.dropped.pauseMs = FIRST_PAUSE_MS;
     known.window.mined({ ...what, left }, this.clock.monotonicMs(), atMost);
     this.note(signer, known);
   }
@@ -193,7 +215,7 @@ export class InFlightLimits {
       offered: new OfferedNonces(),
       someWait: false,
       mayHaveRoom: false,
-      hasDropped: false,
+      dropped: { others: false, resendAtMs: -Infinity, pauseMs: FIRST_PAUSE_MS },
       lowestIsRefused: false,
     };
     this.signers.set(key, known);
