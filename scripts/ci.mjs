@@ -30,6 +30,7 @@ const BESIDE = [
   ['run', 'simulate', '--', '--seeds', '100'],
   ['run', 'simulate', '--', '--seeds', '100', '--from', '101'],
 ];
+const LAST_LINES = 60;
 /** By their names. */
 const NEEDS_PROGRAMS = new Set(['openapi:breaking', 'test:geth', 'test:nats', 'test:document']);
 const LONG = [
@@ -85,8 +86,15 @@ async function partBeside(args) {
   const chunks = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
   const result = await ended;
-  process.stdout.write(`\n==== ${result.name}, beside the others\n${Buffer.concat(chunks)}`);
+  const output = Buffer.concat(chunks).toString();
+  process.stdout.write(`\n==== ${result.name}, beside the others\n${output}`);
+  if (!result.ok) report.failures.push({ file: result.name, test: 'its last lines', message: lastLines(output) });
   return result;
+}
+
+/** A simulator that fails says there which seed broke what, below the last steps of that seed. */
+function lastLines(output) {
+  return output.trimEnd().split('\n').slice(-LAST_LINES).join('\n');
 }
 
 function nameOf(args) {
