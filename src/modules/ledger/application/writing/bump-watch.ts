@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../../config/lockstep-config.js';
+import { backoffMs } from '../../../../kernel/backoff.js';
 import { Clock } from '../../../../kernel/clock.js';
 import { type ChainId, type Nonce, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
 import type { Lease } from '../../../signers/index.js';
@@ -18,7 +19,7 @@ interface Stuck {
   readonly head: number;
   /** When it may be sent again; monotonic ms. */
   readonly resendAtMs: number;
-  readonly pauseMs: number;
+  readonly resends: number;
 }
 
 interface WatchedChain {
@@ -28,8 +29,8 @@ interface WatchedChain {
   signers: Map<string, Watched>;
 }
 
-/** Between two sends of one tx to learn whether a pool still has it: doubled after each, since some nodes never say that they have. */
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 60_000];
+/** Between the first two sends of one tx to learn whether a pool still has it; it grows, since some nodes never say that they have. */
+const FIRST_PAUSE_MS = 5_000;
 
 /**
  * Remembers, for each signer that this node holds, the block at which to look for txs that are stuck in a pool. Without it every new block
@@ -90,12 +91,12 @@ export class BumpWatch {
     const now = this.clock.monotonicMs();
     const { stuck } = known;
     if (stuck?.nonce !== nonce) {
-      known.stuck = { nonce, head: chain.head, resendAtMs: now, pauseMs: FIRST_PAUSE_MS };
+      known.stuck = { nonce, head: chain.head, resendAtMs: now, resends: 0 };
       return false;
     }
     if (now < stuck.resendAtMs || chain.head < stuck.head + this.config.bumpAfterBlocks) return false;
-    const pauseMs = Math.min(2 * stuck.pauseMs, LONGEST_PAUSE_MS);
-    known.stuck = { ...stuck, resendAtMs: now + stuck.pauseMs, pauseMs };
+    const resendAtMs = now + backoffMs(FIRST_PAUSE_MS, stuck.resends);
+    known.stuck = { ...stuck, resendAtMs, resends: stuck.resends + 1 };
     return true;
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../../config/lockstep-config.js';
+import { backoffMs } from '../../../../kernel/backoff.js';
 import { Clock } from '../../../../kernel/clock.js';
 import { type ChainId, type Nonce, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
 import { ChainRules, HeadTracker } from '../../../chain/index.js';
@@ -13,7 +14,8 @@ interface Dropped {
   others: boolean;
   /** Monotonic ms. */
   readonly resendAtMs: number;
-  pauseMs: number;
+  /** Of all of the signer, since something of it was mined. */
+  resends: number;
 }
 
 interface Learnt {
@@ -39,8 +41,8 @@ const OF_DELEGATED = 1;
  */
 const BESIDE_REFUSED = 2;
 
-/** Between two times that all of a signer is sent again, until something of it is mined: some nodes take what they have as new each time. */
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 60_000];
+/** Between the first two times that all of a signer is sent again; it grows until something is mined: some nodes take what they have as new each time. */
+const FIRST_PAUSE_MS = 5_000;
 
 /** A window above the start of which no block took anything for so long begins anew. */
 const IDLE_MS = 60_000;
@@ -141,9 +143,9 @@ export class InFlightLimits {
   resendingDropped({ signer }: Lease): void {
     const known = this.signers.get(signerKey(signer));
     if (!known) return;
-    const { pauseMs } = known.dropped;
-    const resendAtMs = this.clock.monotonicMs() + pauseMs;
-    known.dropped = { others: true, resendAtMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) };
+    const { resends } = known.dropped;
+    const resendAtMs = this.clock.monotonicMs() + backoffMs(FIRST_PAUSE_MS, resends);
+    known.dropped = { others: true, resendAtMs, resends: resends + 1 };
   }
 
   /** It was, and that a pool took it as new says nothing more. */
@@ -169,7 +171,7 @@ export class InFlightLimits {
     const known = this.known(signer);
     const left = known.offered.leftBy(what.block, highest, this.heads.lastWithout(signer.chainId, what.block));
     const atMost = Math.min(this.config.maxInFlight, this.shareWith(signer));
-    known.dropped.pauseMs = FIRST_PAUSE_MS;
+    known.dropped.resends = 0;
     known.window.mined({ ...what, left }, this.clock.monotonicMs(), atMost);
     this.note(signer, known);
   }
@@ -215,7 +217,7 @@ export class InFlightLimits {
       offered: new OfferedNonces(),
       someWait: false,
       mayHaveRoom: false,
-      dropped: { others: false, resendAtMs: -Infinity, pauseMs: FIRST_PAUSE_MS },
+      dropped: { others: false, resendAtMs: -Infinity, resends: 0 },
       lowestIsRefused: false,
     };
     this.signers.set(key, known);
