@@ -13,18 +13,10 @@ export const CHAIN_GAS_LIMIT = 30_000_000_000;
 /** A line of log for each call would be work that a node in production does not do. */
 export const CHAIN_FLAGS = ['--quiet'];
 
-/** The same on a real geth (`GETH_BIN` names another than the one of the path), with the pool that it has by default. */
+/** A real geth (`GETH_BIN` names another than the one of the path), with the pool that it has by default. */
 export async function startGeth(): Promise<Chain> {
   const geth = await Geth.start({ genesis: { gasLimit: BigInt(CHAIN_GAS_LIMIT) } });
-  const forget = atExit(() => killIfAlive(geth.pid, 'SIGKILL'));
-  return {
-    url: geth.url,
-    pid: geth.pid,
-    async stop() {
-      await geth.stop();
-      forget();
-    },
-  };
+  return untilExit(geth, () => geth.stop());
 }
 
 /** A fresh chain with 1 s blocks, so that nobody pays for the history of the measurement before. */
@@ -35,12 +27,17 @@ export async function startChain(fundedAccounts: number): Promise<Chain> {
     gasLimit: CHAIN_GAS_LIMIT,
     extraArgs: CHAIN_FLAGS,
   });
-  const forget = atExit(() => killIfAlive(anvil.pid, 'SIGKILL'));
+  return untilExit(anvil, () => anvil.kill());
+}
+
+/** No process outlives the benchmark. */
+function untilExit({ url, pid }: Omit<Chain, 'stop'>, end: () => Promise<void>): Chain {
+  const forget = atExit(() => killIfAlive(pid, 'SIGKILL'));
   return {
-    url: anvil.url,
-    pid: anvil.pid,
+    url,
+    pid,
     async stop() {
-      await anvil.kill();
+      await end();
       forget();
     },
   };
