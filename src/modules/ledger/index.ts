@@ -16,6 +16,7 @@ export {
   ATTEMPT_STATUSES,
   type AttemptFees,
   type AttemptOutcome,
+  isUnopposed,
   mayBeInPool,
   mayBeOut,
   type TxType,

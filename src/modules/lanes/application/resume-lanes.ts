@@ -8,6 +8,7 @@ import type { Lease } from '../../signers/index.js';
 import {
   AttemptRepository,
   InFlightLimits,
+  isUnopposed,
   LaneMemory,
   type ManagedTx,
   type RequestedTx,
@@ -174,6 +175,5 @@ export class ResumeLanes {
 
 /** It was sent, and no node refused it since: what is refused is sent again after its own pauses. */
 function isInPool({ tx, newest, isHeld }: UnminedTx): boolean {
-  const errorClass = newest?.errorClass ?? null;
-  return !isHeld && tx.state === 'IN_MEMPOOL' && (errorClass === null || errorClass === 'already_known');
+  return !isHeld && tx.state === 'IN_MEMPOOL' && (newest === null || isUnopposed(newest));
 }

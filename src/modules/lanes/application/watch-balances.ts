@@ -12,8 +12,8 @@ import { Doorbell, FundsRepository, type FundsStanding, LeasedWork, WriteChanges
 const MOST_QUEUED = 1_000;
 
 /**
- * Measures the balances of this node's signers that have work, or are marked low. Finds out that funds arrived, and that a balance is low, or not any more. Other
- * signers cost a probe of an index.
+ * Measures the balances of this node's signers that have work, or are marked low. Finds out that funds arrived, and that a balance is low, or not
+ * any more. Other signers cost a probe of an index.
  */
 @Injectable()
 export class WatchBalances {
@@ -40,8 +40,9 @@ export class WatchBalances {
     const all = await this.funds.standing(signers);
     const standing = new Map(signers.map((signer, index) => [signerKey(signer), all[index]]));
     const busy = signers.filter((_, index) => hasWork(all[index]));
+    const isBusy = new Set(busy);
     // What was short may be mined, and final, before the next look.
-    const toMeasure = signers.filter((_, index) => hasWork(all[index]) || all[index]?.isLow === true);
+    const toMeasure = signers.filter((signer, index) => isBusy.has(signer) || all[index]?.isLow === true);
     const measured = await this.measure.execute(chain, toMeasure, MOST_QUEUED);
     this.show(chainId, measured);
     const waiting = measured.filter(({ signer }) => standing.get(signerKey(signer))?.waitsForFunds === true);

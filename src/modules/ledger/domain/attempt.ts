@@ -21,6 +21,11 @@ export function mayBeInPool({ status }: { readonly status: AttemptStatus }): boo
   return status !== 'UNSENT' && status !== 'REJECTED';
 }
 
+/** Whether no node said anything against it when it was sent last: it was taken, or was there already. */
+export function isUnopposed({ errorClass }: Pick<Attempt, 'errorClass'>): boolean {
+  return errorClass === null || errorClass === 'already_known';
+}
+
 /**
  * Type of a transaction, by EIP-2718: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blobs (EIP-4844), 4 set code
  * (EIP-7702).

@@ -6,6 +6,7 @@ import {
   type Attempt,
   AttemptRepository,
   type AttemptFees,
+  isUnopposed,
   type ManagedTx,
   ManagedTxRepository,
   mayBeInPool,
@@ -117,8 +118,8 @@ export class PriceBumps {
 }
 
 /** A node took it, and nothing was said against it since: what is refused is sent again after its own pauses, and has an end. */
-function isInPool({ progress: { lastError } }: ManagedTx, { status, errorClass }: Attempt): boolean {
-  return status === 'ACCEPTED' && lastError === null && (errorClass === null || errorClass === 'already_known');
+function isInPool({ progress: { lastError } }: ManagedTx, newest: Attempt): boolean {
+  return newest.status === 'ACCEPTED' && lastError === null && isUnopposed(newest);
 }
 
 function isSame(attempt: Attempt, { kind, type, gasLimit, fees }: AttemptDraft): boolean {
