@@ -161,18 +161,44 @@ describe('the outlook of a signer', () => {
     await putEpoch(2);
     await putEpoch(3);
     expect(await outlookOf(OURS)).toMatchObject([{ suspect: true, known: true, epoch: 3 }]);
-    await stored.fenced([OURS], (fence) => lost.reconciled(fence, OURS, 3));
+    await stored.fenced([OURS], (fence) => lost.reconciled(fence, OURS, 3, []));
     expect(await outlookOf(OURS, OTHER)).toMatchObject([{ suspect: false }, { suspect: true }]);
     const suspects = stored.fenced([OURS], (fence) => lost.suspects(fence.tx, [OURS, OTHER, { ...OURS, chainId: 7 }]));
     expect(await suspects).toEqual([OTHER, { ...OURS, chainId: 7 }]);
     await putEpoch(4);
     expect(await outlookOf(OURS)).toMatchObject([{ suspect: true }]);
-    await stored.fenced([OURS], (fence) => lost.reconciled(fence, OURS, 4));
+    await stored.fenced([OURS], (fence) => lost.reconciled(fence, OURS, 4, []));
     expect(await outlookOf(OURS)).toMatchObject([{ suspect: false }]);
     expect(await stored.read('SELECT epoch, fencing_token FROM signer_reconciliation')).toEqual([
       { epoch: '4', fencing_token: '1' },
     ]);
   });
+});
+
+it('what is in flight and was never sent may be out from the reconciliation on, but for what has left its nonce', async () => {
+  const [allocated, inPool, mined, refused, leaving, ended] = [1, 2, 3, 4, 5, 6];
+  await stored.putTx(allocated, { state: 'ALLOCATED' });
+  await stored.putTx(inPool, { state: 'IN_MEMPOOL' });
+  await stored.putTx(mined, { state: 'MINED' });
+  await stored.putTx(refused, { state: 'ALLOCATED' });
+  await stored.putTx(leaving, { state: 'ALLOCATED' });
+  await stored.putTx(ended, { state: 'CANCELLED' });
+  for (const nonce of [allocated, inPool, mined, leaving, ended]) await putAttempt(nonce, { status: 'UNSENT' });
+  await putAttempt(refused, { status: 'REJECTED' });
+  await putAttempt(ended, { status: 'UNSENT', tx_hash: aHash(0xb0), nonce: allocated });
+  await stored.putTx(7, { state: 'ALLOCATED', signer: OTHER.address });
+  await putAttempt(7, { status: 'UNSENT', signer: OTHER.address });
+  await stored.putTx(8, { state: 'ALLOCATED', chain_id: 7 });
+  await putAttempt(8, { status: 'UNSENT', chain_id: 7 });
+  await stored.fenced([OURS], (fence) => lost.reconciled(fence, OURS, 2, [txIdOf(leaving)]));
+  expect(await stored.read('SELECT tx_hash, status FROM tx_attempt ORDER BY tx_hash')).toEqual(
+    [
+      ...[allocated, inPool, mined].map((nonce) => ({ tx_hash: aHash(0xa0 + nonce), status: 'UNKNOWN' })),
+      { tx_hash: aHash(0xa0 + refused), status: 'REJECTED' },
+      ...[leaving, ended, 7, 8].map((nonce) => ({ tx_hash: aHash(0xa0 + nonce), status: 'UNSENT' })),
+      { tx_hash: aHash(0xb0), status: 'UNSENT' },
+    ].sort((a, b) => (a.tx_hash < b.tx_hash ? -1 : 1)),
+  );
 });
 
 describe('since when something waits', () => {

@@ -179,6 +179,31 @@ it('executes a payload once whose replacement was lost, although the payload of 
   expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
 });
 
+it('takes nothing for unsent that was sent later, as the database knew before it lost that: a cancel competes with it', async () => {
+  lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
+  const txId = await lab.sent(1);
+  expect(await lab.states([txId])).toEqual(['ALLOCATED']);
+  const standby = await Standby.of(lab.node.get(Database));
+  delete lab.chain.faults.broadcast;
+  await lab.resubmit();
+  const bytes = lab.chain.sent.find(({ data }) => data === tagged(1));
+  expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+  // No pool shows it, and whoever makes a block has it all the same.
+  lab.chain.dropPool();
+  await lab.node.releaseLeases();
+  await standby.promote(true);
+  const next = await successor();
+  lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
+  await next.step();
+  await race.cancel(txId, null, next);
+  await next.commands();
+  expect(await lab.states([txId], next)).not.toEqual(['CANCELLED']);
+  if (bytes) lab.chain.force(bytes);
+  await lab.mine(next);
+  await finish(next, [txId]);
+  expect(lab.minedWith(1)).toHaveLength(1);
+});
+
 /** Of the bytes whose commit was lost, when the next owner comes. */
 const PLACES = ['in a block', 'in a pool'] as const;
 

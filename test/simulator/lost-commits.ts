@@ -2,9 +2,6 @@ import type { Hash } from '../../src/kernel/hex.js';
 import { readSnapshot } from './snapshot.js';
 import type { World } from './world.js';
 
-/** Of attempts that no pool has, by what their senders were told. */
-const NOT_OUT: ReadonlySet<string> = new Set(['UNSENT', 'REJECTED']);
-
 /** Finds out what was there before a loss and is not there after it, so that nobody is blamed for what nobody can know. */
 export async function takeStock(world: World, loss: () => Promise<void>): Promise<void> {
   const { chain, database, seen } = world;
@@ -20,7 +17,7 @@ export async function takeStock(world: World, loss: () => Promise<void>): Promis
     if (!known.has(hash)) {
       chain.lostBytes.add(hash);
       seen.note(`lost commit of a ${kind}`);
-    } else if (known.get(hash) !== status && NOT_OUT.has(known.get(hash) ?? '') && !shown.has(hash))
+    } else if (known.get(hash) !== status && known.get(hash) === 'REJECTED' && !shown.has(hash))
       world.sent.forgotten(hash as Hash);
   }
   chain.forgetLost(new Set(world.network.endpoints.flatMap(({ pool }) => pool.all().map(({ hash }) => hash))));

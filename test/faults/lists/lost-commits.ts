@@ -157,6 +157,45 @@ export const LOST_COMMITS = faults(int('lost-commits-repository'), [
     why: 'after a second failover a signer is reconciled for ever',
   },
   {
+    id: 'doubt-unsent-nothing',
+    in: 'lost_doubt_unsent',
+    text: `SET status = 'UNKNOWN', fencing_token = $3`,
+    becomes: `SET status = a.status, fencing_token = $3`,
+    why: 'a payload that was sent in the past that is lost is cancelled as never sent, and executed',
+  },
+  {
+    id: 'doubt-unsent-allocated-only',
+    in: 'lost_doubt_unsent',
+    text: `t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
+       AND a.signer`,
+    becomes: `t.state = 'ALLOCATED'
+       AND a.signer`,
+    why: 'a bump that was sent in the past that is lost counts as never sent',
+  },
+  {
+    id: 'doubt-unsent-refused',
+    in: 'lost_doubt_unsent',
+    text: `AND a.status = 'UNSENT' AND NOT`,
+    becomes: `AND NOT`,
+    why: 'what every node refused, and what is mined, counts as unknown',
+  },
+  {
+    id: 'doubt-unsent-of-those-that-left',
+    in: 'lost_doubt_unsent',
+    text: ` AND NOT t.tx_id = ANY($4::uuid[])`,
+    becomes: ` AND $4::uuid[] IS NOT NULL`,
+    why: 'a payload waits for a nonce that it never used',
+  },
+  {
+    id: 'doubt-unsent-of-others',
+    in: 'lost_doubt_unsent',
+    text: `AND a.tx_id = t.tx_id
+`,
+    becomes: `AND t.tx_id IS NOT NULL
+`,
+    why: 'what had ended without being sent may be out',
+  },
+  {
     id: 'books-lowest-slot',
     in: 'lost_books',
     text: `ORDER BY s.nonce DESC LIMIT 1`,

@@ -73,8 +73,12 @@ export abstract class LostCommitsRepository {
   abstract withPayloadOf(signer: SignerId, payloads: readonly SentTransaction[]): Promise<RequestedTx[]>;
   /** Those of the signers that were not reconciled in the current epoch. */
   abstract suspects(tx: Tx, signers: readonly SignerId[]): Promise<SignerId[]>;
-  /** Stores that a signer is reconciled in this epoch: the one in which it was searched. A later one may have begun since. */
-  abstract reconciled(fence: Fence, signer: SignerId, epoch: number): Promise<void>;
+  /**
+   * Stores that a signer is reconciled in this epoch: the one in which it was searched. A later one may have begun since. What is in flight, and is
+   * stored as never sent, counts as sent from now on.
+   * @param leaving ids of txs whose nonces were out with bytes of others: that nothing of them was sent is shown by that
+   */
+  abstract reconciled(fence: Fence, signer: SignerId, epoch: number, leaving: readonly string[]): Promise<void>;
   /** In the order given. */
   abstract books(signers: readonly SignerId[]): Promise<Books[]>;
   /** Slots of the signer from this nonce on that were used for good, lowest first; null for the tx of a foreign transaction. */

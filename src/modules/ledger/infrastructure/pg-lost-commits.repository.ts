@@ -130,6 +130,17 @@ const RECONCILED = {
        SET epoch = excluded.epoch, fencing_token = excluded.fencing_token, reconciled_at = clock_timestamp()`,
 };
 
+/** That bytes never left a node is known of the past in which it was stored; in the one that is lost they may have left later. */
+export const DOUBT_UNSENT = {
+  name: 'lost_doubt_unsent',
+  text: `
+    UPDATE tx_attempt a SET status = 'UNKNOWN', fencing_token = $3
+      FROM managed_tx t
+     WHERE t.chain_id = $1 AND t.signer = $2 AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
+       AND a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.tx_id = t.tx_id
+       AND a.status = 'UNSENT' AND NOT t.tx_id = ANY($4::uuid[])`,
+};
+
 /** Above the highest consumed slot are only those in flight. */
 export const BOOKS = {
   name: 'lost_books',
@@ -228,8 +239,10 @@ export class PgLostCommitsRepository extends LostCommitsRepository {
     return rows.flatMap(({ position }) => signers[position] ?? []);
   }
 
-  async reconciled(fence: Fence, signer: SignerId, epoch: number): Promise<void> {
-    await PgTx.of(fence.tx).query(RECONCILED, [signer.chainId, signer.address, epoch, fence.tokenFor(signer)]);
+  async reconciled(fence: Fence, signer: SignerId, epoch: number, leaving: readonly string[]): Promise<void> {
+    const [tx, token] = [PgTx.of(fence.tx), fence.tokenFor(signer)];
+    await tx.query(RECONCILED, [signer.chainId, signer.address, epoch, token]);
+    await tx.query(DOUBT_UNSENT, [signer.chainId, signer.address, token, leaving]);
   }
 
   async books(signers: readonly SignerId[]): Promise<Books[]> {

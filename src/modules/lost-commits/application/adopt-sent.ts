@@ -72,8 +72,10 @@ export class AdoptSent {
     const waiting = adopted.flatMap(({ waited, holder: { tx } }) => (waited ? [tx] : []));
     const written = await this.write.ofPending([lease], 'reconcile', waiting, async (locked, fence) => {
       if (locked.size < waiting.length) return NOTHING;
-      if (suspect) await this.lost.reconciled(fence, signer, epoch);
-      return changesOf(adopted, vacatedBy(adopted, matches), this.gapsBetween(findings, adopted, matches));
+      const vacated = vacatedBy(adopted, matches);
+      const leaving = vacated.map(({ txId }) => txId);
+      if (suspect) await this.lost.reconciled(fence, signer, epoch, leaving);
+      return changesOf(adopted, vacated, this.gapsBetween(findings, adopted, matches));
     });
     if (written === NOTHING) return null;
     this.report(signer, matches);
