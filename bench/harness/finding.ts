@@ -8,7 +8,7 @@ export interface Finding {
   readonly measured: Spread;
   /** Measured in the same run. */
   readonly yardstick: Yardstick | null;
-  /** Median over median. */
+  /** Median over median, or the median of what each pair of samples gives. */
   readonly ratio: number | null;
   readonly target: Target | null;
   /** Null when there is no target. */
@@ -27,7 +27,12 @@ export interface Target {
 }
 
 export interface Comparison {
-  readonly yardstick?: { readonly name: string; readonly samples: readonly number[] };
+  readonly yardstick?: {
+    readonly name: string;
+    readonly samples: readonly number[];
+    /** The samples at one place of both lists were taken one after the other, so that what changes over the run changes both. */
+    readonly paired?: boolean;
+  };
   readonly target?: Target;
 }
 
@@ -40,10 +45,17 @@ export function finding(
 ): Finding {
   const measured = spreadOf(samples);
   const compared = yardstick ? { name: yardstick.name, value: spreadOf(yardstick.samples) } : null;
-  const ratio = compared ? measured.median / compared.value.median : null;
+  const ratio = yardstick ? ratioOf(samples, yardstick) : null;
   const subject = target?.of === 'ratio' ? ratio : measured.median;
   const met = target && subject !== null ? holds(target, subject) : null;
   return { row, what, unit, measured, yardstick: compared, ratio, target: target ?? null, met };
+}
+
+function ratioOf(samples: readonly number[], yardstick: NonNullable<Comparison['yardstick']>): number {
+  const { samples: others, paired = false } = yardstick;
+  // A measurement that failed has no sample, and the pairs behind it would be wrong.
+  if (!paired || others.length !== samples.length) return spreadOf(samples).median / spreadOf(others).median;
+  return spreadOf(samples.map((sample, index) => sample / (others[index] ?? NaN))).median;
 }
 
 export const ratio = (bound: Target['bound'], limit: number): Target => ({ of: 'ratio', bound, limit });

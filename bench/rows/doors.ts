@@ -101,7 +101,7 @@ async function look({ service, postgres, log }: Stack): Promise<Used> {
 function findings({ name, samples }: Way, open: readonly Used[]): Finding[] {
   const line = (what: string, unit: string, hasTarget: boolean, of: (used: Used) => number): Finding =>
     finding(12, `${name}, ${what}`, unit, samples.map(of), {
-      ...(name !== OPEN && { yardstick: { name: OPEN, samples: open.map(of) } }),
+      ...(name !== OPEN && { yardstick: { name: OPEN, samples: open.map(of), paired: true } }),
       ...(name !== OPEN && name !== AGAIN && hasTarget && { target: ratio('at most', 1.03) }),
     });
   return [

@@ -82,8 +82,9 @@ it.each([
     });
     provider = new JsonRpcProvider(cluster.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1 });
     const outside = new OutsideSenders();
-    const done = { rounds: 0, kills: 0, failed: false };
-    const goesOn = (): boolean => !done.failed && (done.rounds < rounds || done.kills < KILLS);
+    const restarts: number[] = [];
+    const done = { rounds: 0, failed: false };
+    const goesOn = (): boolean => !done.failed && (done.rounds < rounds || restarts.length < KILLS);
     const work = (async () => {
       for (; goesOn(); done.rounds += 1) {
         // Those that die end one after the other, after two blocks each: only the next nonce of the chain can be proven unused.
@@ -94,13 +95,7 @@ it.each([
       }
     })();
     work.catch(() => (done.failed = true));
-    while (goesOn()) {
-      await sleep(1_500 + Math.random() * 1_500);
-      const node = cluster.node(done.kills % 3);
-      expect(await node.kill()).toEqual({ code: null, signal: 'SIGKILL' });
-      done.kills += 1;
-      await node.start();
-    }
+    await cluster.killInTurn(restarts, goesOn);
     await work;
 
     const stored = () =>

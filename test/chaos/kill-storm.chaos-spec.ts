@@ -29,8 +29,10 @@ it.each([
       config: { execution: { mode, maxInFlight: 2_000, inFlightStart: 2_000 } },
     });
     const signers = addresses();
-    const done = { rounds: 0, kills: 0 };
-    const goesOn = (): boolean => done.rounds < rounds || done.kills < KILLS;
+    const first = cluster.nodes.map((node) => node.service.pid);
+    const later: number[] = [];
+    const done = { rounds: 0 };
+    const goesOn = (): boolean => done.rounds < rounds || later.length < KILLS;
     // Spread over time, so that every kill finds work in flight.
     const creates = (async () => {
       for (; goesOn(); done.rounds += 1) {
@@ -39,18 +41,10 @@ it.each([
       }
     })();
     creates.catch(() => {});
-    const pids = new Set(cluster.nodes.map((node) => node.service.pid));
-    while (goesOn()) {
-      await sleep(1_500 + Math.random() * 1_500);
-      const node = cluster.node(done.kills % 2);
-      expect(await node.kill()).toEqual({ code: null, signal: 'SIGKILL' });
-      done.kills += 1;
-      await node.start();
-      pids.add(node.service.pid);
-    }
+    await cluster.killInTurn(later, goesOn);
     await creates;
     await cluster.expectExactlyOnce();
-    expect(pids.size).toBe(2 + done.kills);
+    expect(new Set([...first, ...later]).size).toBe(2 + later.length);
     const [grown] = await cluster.database.query<{ tokens: string }>(
       'SELECT max(fencing_token) AS tokens FROM signer_lease',
     );

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startAnvil } from './anvil.js';
 import { expectEachOnce, expectOnePayloadPerNonce } from './chain-witness.js';
 import { ClusterClients } from './cluster-clients.js';
@@ -122,6 +123,20 @@ export class Cluster {
     const [owner] = found;
     if (!owner) throw new Error(`nobody owns ${signer}`);
     return owner;
+  }
+
+  /**
+   * Kills one node after the other by SIGKILL, every two seconds or so, and starts it again.
+   * @param pids gets the pid of each process that was started
+   */
+  async killInTurn(pids: number[], goesOn: () => boolean): Promise<void> {
+    while (goesOn()) {
+      await sleep(1_500 + Math.random() * 1_500);
+      const node = this.node(pids.length % this.nodes.length);
+      expect(await node.kill()).toEqual({ code: null, signal: 'SIGKILL' });
+      await node.start();
+      pids.push(node.service.pid);
+    }
   }
 
   post(path: string, body: unknown, nodes?: readonly ClusterNode[]): Promise<HttpAnswer<unknown>> {
