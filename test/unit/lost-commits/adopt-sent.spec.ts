@@ -285,7 +285,9 @@ describe('a transaction that is out at the nonce of a tx in flight', () => {
     const request = aRequest({ payload: { ...aRequest().payload, value: FOREIGN } });
     held = [sentBefore(7n, { state: 'ALLOCATED' })];
     waiting = [{ tx: aTx('b').tx, request }];
-    await adopt([aSent(7n, FOREIGN)]);
+    await adopt([aSent(7n, FOREIGN)], { suspect: true });
+    // What has the nonce shows that nothing of it was sent.
+    expect(reconciled).toEqual([[SIGNER, 1, ['a']]]);
     expect(writes.txs.map(({ id, state }) => [id, state])).toEqual([
       ['b', 'ALLOCATED'],
       ['a', 'CANCELLED'],
@@ -432,5 +434,5 @@ it('a signer is reconciled in the new epoch with what is written, also when noth
   await adopt([]);
   expect(reconciled).toEqual([]);
   await adopt([], { suspect: true });
-  expect(reconciled).toEqual([[SIGNER, 1]]);
+  expect(reconciled).toEqual([[SIGNER, 1, []]]);
 });
