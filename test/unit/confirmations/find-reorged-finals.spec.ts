@@ -47,16 +47,19 @@ async function gone(isSuspected = true): Promise<number[]> {
 const heights = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
 describe('blocks with final txs that a reorg took back', () => {
-  it('are all found, however many, without a question for what is below the highest that is right', async () => {
-    finalTxs(OURS, 101);
-    chain.reorg(41, { drop: true });
-    expect(await gone()).toEqual(heights(61, 101));
-    expect(asked.map((numbers) => [Math.max(...numbers), Math.min(...numbers)])).toEqual([
-      [101, 101],
-      [100, 51],
-    ]);
-    expect(finals.isWaiting(chain.chainId)).toBe(false);
-  });
+  it.each([
+    [41, heights(61, 101), [[101], [100, 51], [50, 1]]],
+    [1, [101], [[101], [100, 51]]],
+  ])(
+    'are all found, without a question for what is below a call of which all are right: %s',
+    async (depth, found, calls) => {
+      finalTxs(OURS, 101);
+      chain.reorg(depth, { drop: true });
+      expect(await gone()).toEqual(found);
+      expect(asked.map((numbers) => [...new Set([Math.max(...numbers), Math.min(...numbers)])])).toEqual(calls);
+      expect(finals.isWaiting(chain.chainId)).toBe(false);
+    },
+  );
 
   it('are all found over several pages of one signer', async () => {
     finalTxs(OURS, 230);
@@ -70,6 +73,13 @@ describe('blocks with final txs that a reorg took back', () => {
     chain.reorg(2, { drop: true });
     expect(await gone()).toEqual([5, 6]);
     expect(new Set(asked.flat())).toEqual(new Set([6, 3, 5, 4]));
+  });
+
+  it('are found below the one of another signer that is final again on the new branch', async () => {
+    finalTxs(OURS, 2);
+    chain.reorg(2, { drop: true });
+    finalTxs(OTHER, 1);
+    expect(await gone()).toEqual([1, 2]);
   });
 
   it('are found below one that no node has', async () => {

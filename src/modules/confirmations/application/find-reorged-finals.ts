@@ -14,8 +14,8 @@ const REPEAT_FOR_BLOCKS = 30;
 
 interface Canonical {
   readonly hashes: ReadonlyMap<number, Hash | null>;
-  /** Height of the highest of our blocks that is canonical; all blocks below it are canonical, too. */
-  readonly agreed: number;
+  /** Blocks of ours below this height were not read, because all that were read last are canonical. */
+  readonly readDownTo: number;
 }
 
 export interface Search {
@@ -87,17 +87,22 @@ export class FindReorgedFinals {
   }
 }
 
-/** Reads hashes by height, null where the node has no block. Stops at the first of our blocks that is canonical: all below are, too. */
+/**
+ * Reads hashes by height, null where the node has no block, from the highest of our blocks down to a call of which all are canonical. One that is
+ * does not vouch for those below: it may be of a tx that was reopened, and is final again, while its neighbour's owner has not looked yet.
+ */
 async function canonicalHashes(chain: ChainBlocks, blocks: readonly BlockRef[]): Promise<Canonical> {
   const hashes = new Map<number, Hash | null>();
-  const heights = [...new Set(blocks.map(({ number }) => number))].sort((a, b) => b - a);
+  const byHeight = groupBy(blocks, ({ number }) => number);
+  const heights = [...byHeight.keys()].sort((a, b) => b - a);
   for (const numbers of inSlices(heights, BLOCKS_PER_CALL)) {
     const answers = await readBlocks(chain, numbers);
     for (const [index, number] of numbers.entries()) hashes.set(number, answers[index]?.hash ?? null);
-    const agreed = blocks.filter(({ number, hash }) => hashes.get(number) === hash).map(({ number }) => number);
-    if (agreed.length > 0) return { hashes, agreed: Math.max(...agreed) };
+    const own = numbers.flatMap((number) => byHeight.get(number) ?? []);
+    if (own.every(({ number, hash }) => hashes.get(number) === hash))
+      return { hashes, readDownTo: Math.min(...numbers) };
   }
-  return { hashes, agreed: -1 };
+  return { hashes, readDownTo: 0 };
 }
 
 function isOther({ number, hash }: BlockRef, { hashes }: Canonical): boolean {
@@ -105,8 +110,8 @@ function isOther({ number, hash }: BlockRef, { hashes }: Canonical): boolean {
   return canonicalHash !== null && canonicalHash !== hash;
 }
 
-function isOn({ number }: BlockRef, { agreed }: Canonical): boolean {
-  return number <= agreed;
+function isOn({ number, hash }: BlockRef, { hashes, readDownTo }: Canonical): boolean {
+  return number < readDownTo || hashes.get(number) === hash;
 }
 
 function blockOf(tx: ManagedTx): BlockRef[] {
