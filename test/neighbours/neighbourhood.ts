@@ -334,6 +334,7 @@ function surroundings(chain: SimChain): ConstructorParameters<typeof SimEndpoint
     statusOf,
     rates: NO_FAULTS,
     seen: new Seen(),
+    isAlone: () => false,
   };
 }
 

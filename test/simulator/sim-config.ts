@@ -13,6 +13,9 @@ export const REQUIRED_CONFIRMATIONS = 3;
 export const BUMP_DEPTH = 3;
 const BUMP_AFTER_BLOCKS = 2;
 
+/** Few, so that what is refused for ever is given up within a seed. */
+export const MAX_REFUSALS = 3;
+
 /** Milliseconds. Of the simulated time, in which two minutes go by between two blocks. */
 export const SHORT_LEASE_MS = 300_000;
 /** How long others leave a lease alone that ran out. */
@@ -53,8 +56,7 @@ export function simulatedConfig(
     ],
   });
   Object.assign(config.execution, { batchSize: 4 });
-  // Few, so that what is refused for ever is given up within a seed.
-  Object.assign(config.resubmit, { maxRefusals: 3, maxRefusalsInDoubt: 3 });
+  Object.assign(config.resubmit, { maxRefusals: MAX_REFUSALS, maxRefusalsInDoubt: MAX_REFUSALS });
   // So that one endpoint has few places, and one host, too.
   Object.assign(config.webhooks, { concurrency: 2 });
   configs.set(key, config);

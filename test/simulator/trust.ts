@@ -4,6 +4,7 @@ import type { Network } from './network/network.js';
 import type { ModelTx } from '../support/model-chain.js';
 import type { SentLog } from './sent-log.js';
 import type { SimChain } from './sim-chain.js';
+import { MAX_REFUSALS } from './sim-config.js';
 import { gaveUpNonce, type Snapshot, type TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
 
@@ -60,6 +61,8 @@ function checkCursors({ cursors, slots }: Snapshot, { chain }: Network): void {
 function checkFailure(tx: TxRow, now: Snapshot, { curses, needs, hanging, chain }: Network): void {
   const curse = curses.past(tx.data);
   if (curse?.only === null || hanging.has(tx.data)) return;
+  // Who alone could be reached refused it as often as is tried.
+  if (curses.refusalsByOneAlone(tx.data) >= MAX_REFUSALS) return;
   const needed = needs.of(tx.data);
   if (needed === null) return;
   // What was to come first is refused itself.

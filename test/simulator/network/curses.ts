@@ -31,6 +31,8 @@ export class Curses {
   private readonly all = new Map<string, Curse>();
   /** Sends of a payload that an endpoint saw. */
   private readonly seen = new Map<string, number>();
+  /** Refusals of a payload while no other endpoint could be reached. */
+  private readonly alone = new Map<string, number>();
 
   add(data: string, curse: Curse): void {
     this.curses.set(data, curse);
@@ -64,13 +66,19 @@ export class Curses {
     return curse === null || this.refusals(endpoint, data, curse) >= curse.times;
   }
 
-  sent(endpoint: number, data: string): Verdict {
+  refusalsByOneAlone(data: string): number {
+    return this.alone.get(data) ?? 0;
+  }
+
+  /** @param isAlone whether no other endpoint can be reached */
+  sent(endpoint: number, data: string, isAlone: boolean): Verdict {
     const curse = this.bearsOn(endpoint, data);
     if (curse === null) return TAKE;
     const key = `${endpoint} ${data}`;
     const before = this.seen.get(key) ?? 0;
     const verdict = this.verdict(endpoint, data, curse, before);
     this.seen.set(key, before + 1);
+    if (isAlone && verdict.kind === 'refuse') this.alone.set(data, this.refusalsByOneAlone(data) + 1);
     return verdict;
   }
 

@@ -236,7 +236,7 @@ export class Methods {
     if (tx.nonce < this.countFor(tx.from)) throw new NodeRefused(-32000, 'nonce too low');
     const luck = this.luck(tx.hash);
     if (luck.chance(network.rates.refusedForNow)) this.refuse(wordsOf(luck.pick(PASSING_REFUSALS), luck));
-    const verdict = network.curses.sent(index, tx.data);
+    const verdict = network.curses.sent(index, tx.data, network.isAlone(index));
     switch (verdict.kind) {
       case 'refuse':
         return this.refuse(verdict.words);

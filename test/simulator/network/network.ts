@@ -94,6 +94,10 @@ export class Network implements Surroundings {
     this.chain.calm();
   }
 
+  isAlone(endpoint: number): boolean {
+    return this.endpoints.every(({ index, takesSends }) => index === endpoint || !takesSends);
+  }
+
   readonly statusOf: StatusOf = ({ data }) => (this.chain.reverting.has(data) ? 'reverted' : 'success');
 
   mine(limit = Infinity): void {

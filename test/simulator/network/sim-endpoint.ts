@@ -63,6 +63,10 @@ export class SimEndpoint implements Standpoint {
     );
   }
 
+  get takesSends(): boolean {
+    return this.outage === null && !this.view.otherChain && !this.refusesSends();
+  }
+
   /** Another chain's node answers at the URL from now on, or the right one again. */
   moveTo(otherChain: boolean): void {
     if (this.view.otherChain === otherChain) return;

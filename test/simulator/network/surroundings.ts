@@ -37,4 +37,6 @@ export interface Surroundings {
   readonly statusOf: StatusOf;
   readonly rates: FaultRates;
   readonly seen: Seen;
+  /** Whether nothing can be sent to any other endpoint now. */
+  isAlone(endpoint: number): boolean;
 }
