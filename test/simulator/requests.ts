@@ -44,6 +44,7 @@ function requestOf(world: World, request: string, value = 1n): Request {
   const data = parseHex(`0x${Number(tag).toString(16).padStart(8, '0')}`);
   // By its name, too, so that a repetition says the same.
   const confirmations = Number(tag) % 4 === 0 ? (Number(tag) / 4) % 6 : null;
+  if (confirmations !== null) world.chain.ownConfirmations.set(data, confirmations);
   const expiresAt = Number(tag) % 12 === 7 ? new Date(FIRST_MS + Number(tag) * EXPIRY_MS) : null;
   const payload = { ...base.payload, value, data };
   const prices = pricesOf(world, Number(tag));

@@ -30,6 +30,8 @@ export class SimChain extends ModelChain {
   /** What a database knew of and lost: calldata of requests, and hashes of attempts. */
   readonly lostPayloads = new Set<string>();
   readonly lostBytes = new Set<string>();
+  /** By calldata, of requests with confirmations of their own. */
+  readonly ownConfirmations = new Map<string, number>();
   /** Seconds since 1970, as the database has them. */
   seconds = 0;
   readonly tags = new Tags();
@@ -186,10 +188,14 @@ export class SimChain extends ModelChain {
   /** Another transaction with the nonce of this one was in a block that was final. */
   hadFinalRival(hash: string): boolean {
     const own = this.sent.find((tx) => tx.hash === hash);
-    return [...this.ever.values()].some(
-      ({ hash: block, txs }) =>
-        this.finality.wasFinal(block) &&
-        txs.some((tx) => tx.from === own?.from && tx.nonce === own.nonce && tx.hash !== hash),
+    return [...this.ever.values()].some(({ hash: block, txs }) =>
+      txs.some(
+        (tx) =>
+          tx.from === own?.from &&
+          tx.nonce === own.nonce &&
+          tx.hash !== hash &&
+          this.finality.wasFinal(block, this.ownConfirmations.get(tx.data)),
+      ),
     );
   }
 

@@ -50,6 +50,12 @@ it('a higher price that every node refused does not, while an earlier one may be
   ).toBe(0);
 });
 
+it('a dearer bump that never left this node does not, when a newer one was sent: the market had fallen', () => {
+  const dear = { status: 'UNSENT', ...fees(20n, 2n) } as const;
+  expect(chosen([{ status: 'ACCEPTED', ...fees(8n, 2n) }, dear, { status: 'ACCEPTED', ...fees(9n, 3n) }])).toBe(2);
+  expect(chosen([dear, { status: 'UNKNOWN', ...fees(9n, 3n) }])).toBe(1);
+});
+
 it('a bump that never left this node does, because no node refused it', () => {
   const bump = outcomeOf(anAttempt({ status: 'SIGNED' }), { kind: 'not_sent', message: 'held back' });
   expect(

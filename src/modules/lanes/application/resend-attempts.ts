@@ -13,7 +13,13 @@ import {
   SignNoOps,
 } from '../../sending/index.js';
 import { type Lease, slotKey } from '../../signers/index.js';
-import { type Attempt, AttemptRepository, type ManagedTx, ManagedTxRepository } from '../../ledger/index.js';
+import {
+  type Attempt,
+  AttemptRepository,
+  type ManagedTx,
+  ManagedTxRepository,
+  mayBeInPool,
+} from '../../ledger/index.js';
 
 /** A tx with its attempts, oldest first, and with all attempts of its slot; `last` is the newest of its own: null of a hold that is closed, and of which nothing was seen. */
 interface SentTx {
@@ -109,7 +115,7 @@ function sameBytes(due: readonly SentTx[]): Sending[] {
 }
 
 /**
- * The attempt whose bytes are sent again: of those that a pool may have, or that never left this node, the one with the highest price. A node
+ * The attempt whose bytes are sent again: of those that a pool may have, or that are newer and never left this node, the one with the highest price. A node
  * that restarted with an empty pool then gets the price that has the best chance, and a pool that has a cheaper one replaces it. A newer
  * attempt that every node refused would be refused again. When all were refused, the newest. In a slot that is being
  * closed, the payload is never sent again, also when there is no no-op yet.
@@ -117,8 +123,13 @@ function sameBytes(due: readonly SentTx[]): Sending[] {
  */
 export function attemptToResend(tx: ManagedTx, attempts: readonly Attempt[]): Attempt | undefined {
   const wanted = tx.isClosing ? attempts.filter(({ kind }) => kind === 'cancel') : attempts;
-  // A node that refuses gives a reason. Without one, a bump was held back or found no connection, and still has to be sent.
-  const unrefused = wanted.filter(({ status, errorClass }) => status !== 'REJECTED' || errorClass === null);
+  const newestOut = wanted.findLastIndex(mayBeInPool);
+  // A node that refuses gives a reason. Without one, a bump was held back or found no connection, and still has to be sent; unless a newer one was,
+  // after the market had fallen.
+  const unrefused = wanted.filter(
+    ({ status, errorClass }, place) =>
+      (status !== 'REJECTED' || errorClass === null) && (status !== 'UNSENT' || place > newestOut),
+  );
   return unrefused.length === 0
     ? wanted.at(-1)
     : unrefused.reduce((best, next) => (isCheaper(next, best) ? best : next));
