@@ -15,6 +15,9 @@ import { Violation } from './violation.js';
  */
 export const BLOCKS_TO_END = 40;
 
+/** Those that are refused for ever go round, and rest a little longer each time: two of them in turn are at rest together only after so many. */
+export const BLOCKS_TO_REST = 4 * BLOCKS_TO_END;
+
 const FINAL = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
 
 /** Nothing is under way any more: every request and command has ended, as the chain has it, and every slot below the highest one is used. */
@@ -33,7 +36,7 @@ export function isQuiet({ txs, slots, commands }: Snapshot, network: Network, op
  * where nobody gets through the fault may be the node's. What it replaces rests meanwhile.
  */
 function hasEnded(tx: TxRow, txs: readonly TxRow[], network: Network): boolean {
-  const { chain, curses, needs, hanging } = network;
+  const { chain } = network;
   if (FINAL.has(tx.state)) return true;
   const replacement = txs.find(({ id, nonce }) => id === tx.replacedBy && nonce === tx.nonce);
   if (tx.sub === 'REPLACING' && replacement && !FINAL.has(replacement.state))
@@ -41,16 +44,25 @@ function hasEnded(tx: TxRow, txs: readonly TxRow[], network: Network): boolean {
   // It was refused, and what it was to replace decides about both.
   const original = txs.find(({ withdrawn }) => withdrawn === tx.id);
   if (tx.sub === 'REPLACING' && original && !FINAL.has(original.state)) return hasEnded(original, txs, network);
-  const isHopeless = ({ data }: TxRow): boolean =>
-    curses.isHopeless(data) || needs.of(data) !== undefined || hanging.has(data);
-  if (!isHopeless(tx) || !tx.resubmits) return false;
+  if (!isHopeless(tx, network) || !tx.resubmits) return false;
   // A replacement waits for its command, which decides whatever nodes think of its payload.
   if (tx.state === 'PENDING') return tx.sub !== 'REPLACING';
   const { nonce } = tx;
   if (nonce !== null && chain.minedBy(parseAddress(tx.signer), BigInt(nonce))) return false;
   const isBehind = (other: TxRow): boolean =>
     other.signer === tx.signer && other.nonce !== null && nonce !== null && other.nonce > nonce;
-  return tx.sub !== null && !txs.some((other) => isBehind(other) && !FINAL.has(other.state) && !isHopeless(other));
+  return (
+    tx.sub !== null && !txs.some((other) => isBehind(other) && !FINAL.has(other.state) && !isHopeless(other, network))
+  );
+}
+
+function isHopeless({ data }: TxRow, { curses, needs, hanging }: Network): boolean {
+  return curses.isHopeless(data) || needs.of(data) !== undefined || hanging.has(data);
+}
+
+/** Whether all has ended but for payloads that no node ever takes. */
+export function onlyHopelessAreLeft({ txs }: Snapshot, network: Network): boolean {
+  return txs.every((tx) => isHopeless(tx, network) || hasEnded(tx, txs, network));
 }
 
 /** I8: faults are over for so many blocks. */

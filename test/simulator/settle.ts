@@ -3,7 +3,7 @@ import { recheckReceipts } from './requests.js';
 import { aPauseOrder } from '../support/builders.js';
 import { MOST_ROUNDS } from './fairness.js';
 import { checkEnd } from './final-checks.js';
-import { BLOCKS_TO_END, isQuiet } from './liveness.js';
+import { BLOCKS_TO_END, BLOCKS_TO_REST, isQuiet, onlyHopelessAreLeft } from './liveness.js';
 import { OpenSlots } from './open-slots.js';
 import type { ExecutionMode } from '../../src/config/sections/work-config.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
@@ -52,10 +52,14 @@ export async function settle(world: World): Promise<number> {
     await live(world, survivors);
     blocks += 1;
     open.saw(world.snapshot);
-  } while (blocks < BLOCKS_TO_END && !isQuiet(world.snapshot, world.network, open));
+  } while (!isQuiet(world.snapshot, world.network, open) && blocks < mostBlocks(world));
   checkEnd(world.accepted, world.snapshot, world.network, open);
   await allReceived(world, survivors);
   return blocks;
+}
+
+function mostBlocks({ snapshot, network }: World): number {
+  return onlyHopelessAreLeft(snapshot, network) ? BLOCKS_TO_REST : BLOCKS_TO_END;
 }
 
 /** What ended is delivered within the rounds that anybody may be passed over, whoever else hangs. */
