@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import {
+  DOUBT_UNSENT,
   OUTLOOK,
   WITH_PAYLOAD,
   WAITING_SINCE,
@@ -34,6 +35,11 @@ async function finishMany(): Promise<void> {
        FROM generate_series(1, $4::int) AS n`,
     [DEV_CHAIN, address, aHash(7), FINISHED],
   );
+  await client.query(
+    `INSERT INTO tx_attempt (chain_id, tx_hash, signer, nonce, tx_id, kind, raw, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, status, fencing_token)
+     SELECT chain_id, '0x' || lpad(to_hex(nonce), 64, '0'), signer, nonce, tx_id, 'payload', '', 1, 1, 1, 'MINED', 1
+       FROM managed_tx WHERE state = 'CONFIRMED'`,
+  );
   await client.query('ANALYZE');
 }
 
@@ -52,6 +58,11 @@ it('whoever takes over a signer reads nothing of what is finished', async () => 
       statement: WITH_PAYLOAD,
       values: [DEV_CHAIN, address, [null], [0], ['0x']],
       args: [String(DEV_CHAIN), `'${address}'`, `'{NULL}'`, `'{0}'`, `'{0x}'`],
+    },
+    {
+      statement: DOUBT_UNSENT,
+      values: [DEV_CHAIN, address, 1, []],
+      args: [String(DEV_CHAIN), `'${address}'`, '1', `'{}'`],
     },
   ];
   for (const { statement, values, args } of asked) {

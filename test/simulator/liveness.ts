@@ -60,9 +60,15 @@ function isHopeless({ data }: TxRow, { curses, needs, hanging }: Network): boole
   return curses.isHopeless(data) || needs.of(data) !== undefined || hanging.has(data);
 }
 
-/** Whether all has ended but for payloads that no node ever takes. */
-export function onlyHopelessAreLeft({ txs }: Snapshot, network: Network): boolean {
-  return txs.every((tx) => isHopeless(tx, network) || hasEnded(tx, txs, network));
+/** Whether all has ended but for payloads that nodes refuse for ever. */
+export function onlyHopelessAreLeft({ txs, slots, commands }: Snapshot, network: Network): boolean {
+  const left = txs.filter((tx) => !hasEnded(tx, txs, network));
+  return (
+    left.length > 0 &&
+    left.every(({ data }) => network.curses.isHopeless(data)) &&
+    commands.every(({ status }) => status !== 'QUEUED') &&
+    untrue({ txs, slots }, network.chain).length === 0
+  );
 }
 
 /** I8: faults are over for so many blocks. */

@@ -61,13 +61,13 @@ function checkCursors({ cursors, slots }: Snapshot, { chain }: Network): void {
 function checkFailure(tx: TxRow, now: Snapshot, { curses, needs, hanging, chain }: Network): void {
   const curse = curses.past(tx.data);
   if (curse?.only === null || hanging.has(tx.data)) return;
-  // Who alone could be reached refused it as often as is tried.
-  if (curses.refusalsByOneAlone(tx.data) >= MAX_REFUSALS) return;
   const needed = needs.of(tx.data);
   if (needed === null) return;
   // What was to come first is refused itself.
   if (needed !== undefined && curses.past(needed)) return;
   const { response } = actionOf(classOfSend(tx.reason ?? '', -32000));
+  // Who alone could be reached refused it as often as is tried. A fault of the payload is not tried so often.
+  if (response !== 'fail_payload' && curses.refusalsByOneAlone(tx.data) >= MAX_REFUSALS) return;
   // Somebody else's transaction kept the nonce, in every pool, for as often as is tried.
   if (response === 'check_receipts') return;
   // Nodes refused a replacement for what may pass, as often as is tried. It was withdrawn, and its original goes on.

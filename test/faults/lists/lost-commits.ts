@@ -167,32 +167,30 @@ export const LOST_COMMITS = faults(int('lost-commits-repository'), [
     id: 'doubt-unsent-allocated-only',
     in: 'lost_doubt_unsent',
     text: `t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
-       AND a.signer`,
+       AND NOT t.tx_id`,
     becomes: `t.state = 'ALLOCATED'
-       AND a.signer`,
+       AND NOT t.tx_id`,
     why: 'a bump that was sent in the past that is lost counts as never sent',
   },
   {
     id: 'doubt-unsent-refused',
     in: 'lost_doubt_unsent',
-    text: `AND a.status = 'UNSENT' AND NOT`,
-    becomes: `AND NOT`,
+    text: ` AND u.status = 'UNSENT' OFFSET 0`,
+    becomes: ` OFFSET 0`,
     why: 'what every node refused, and what is mined, counts as unknown',
   },
   {
     id: 'doubt-unsent-of-those-that-left',
     in: 'lost_doubt_unsent',
-    text: ` AND NOT t.tx_id = ANY($4::uuid[])`,
-    becomes: ` AND $4::uuid[] IS NOT NULL`,
+    text: `AND NOT t.tx_id = ANY($4::uuid[]) AND`,
+    becomes: `AND $4::uuid[] IS NOT NULL AND`,
     why: 'a payload waits for a nonce that it never used',
   },
   {
     id: 'doubt-unsent-of-others',
     in: 'lost_doubt_unsent',
-    text: `AND a.tx_id = t.tx_id
-`,
-    becomes: `AND t.tx_id IS NOT NULL
-`,
+    text: `AND u.tx_id = t.tx_id AND u.status`,
+    becomes: `AND u.status`,
     why: 'what had ended without being sent may be out',
   },
   {

@@ -31,7 +31,7 @@ export class Curses {
   private readonly all = new Map<string, Curse>();
   /** Sends of a payload that an endpoint saw. */
   private readonly seen = new Map<string, number>();
-  /** Refusals of a payload while no other endpoint could be reached. */
+  /** Refusals of a payload in a row while no other endpoint could be reached. */
   private readonly alone = new Map<string, number>();
 
   add(data: string, curse: Curse): void {
@@ -73,6 +73,7 @@ export class Curses {
   /** @param isAlone whether no other endpoint can be reached */
   sent(endpoint: number, data: string, isAlone: boolean): Verdict {
     const curse = this.bearsOn(endpoint, data);
+    if (curse === null || !isAlone) this.alone.delete(data);
     if (curse === null) return TAKE;
     const key = `${endpoint} ${data}`;
     const before = this.seen.get(key) ?? 0;

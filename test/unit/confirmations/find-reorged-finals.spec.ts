@@ -82,6 +82,15 @@ describe('blocks with final txs that a reorg took back', () => {
     expect(await gone()).toEqual([1, 2]);
   });
 
+  it('are not looked for below one that is on the chain, where a node has no older blocks', async () => {
+    finalTxs(OURS, 3);
+    finalTxs(OTHER, 3);
+    pruned = (height) => height < 5;
+    expect(await gone()).toEqual([]);
+    expect(asked).toEqual([[6, 3]]);
+    expect(finals.isWaiting(chain.chainId)).toBe(false);
+  });
+
   it('are found below one that no node has', async () => {
     finalTxs(OURS, 3);
     chain.reorg(2, { drop: true });

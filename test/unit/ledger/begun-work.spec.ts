@@ -47,10 +47,20 @@ describe('work that signs, sends or ends txs', () => {
     expect(shares).toEqual([]);
   });
 
+  it('is left when the database is found to have lost commits while it waited for its turn', async () => {
+    const items = SIGNERS.map((signer) => ({ signer }));
+    memory.recovered(SIGNERS.map(leaseOf));
+    watch.checkIfReconnected = async () => {
+      watch.checks += 1;
+      if (watch.checks > 1) memory.forgetAll();
+    };
+    expect(await work.run(DEV_CHAIN, items, () => Promise.reject(new Error('not now')))).toEqual(items);
+  });
+
   it('asks first whether the database may have lost commits, when there is anything to do', async () => {
     await run([]);
     expect(watch.checks).toBe(0);
     await run(SIGNERS);
-    expect(watch.checks).toBe(1);
+    expect(watch.checks).toBe(2);
   });
 });

@@ -14,8 +14,8 @@ const REPEAT_FOR_BLOCKS = 30;
 
 interface Canonical {
   readonly hashes: ReadonlyMap<number, Hash | null>;
-  /** Blocks of ours below this height were not read, because all that were read last are canonical. */
-  readonly readDownTo: number;
+  /** All of our blocks below this height are canonical, also those that were not read. */
+  readonly below: number;
 }
 
 export interface Search {
@@ -88,8 +88,8 @@ export class FindReorgedFinals {
 }
 
 /**
- * Reads hashes by height, null where the node has no block, from the highest of our blocks down to a call of which all are canonical. One that is
- * does not vouch for those below: it may be of a tx that was reopened, and is final again, while its neighbour's owner has not looked yet.
+ * Reads hashes by height, null where the node has no block, from the highest of our blocks down to a call with canonical ones and no other. One
+ * alone does not vouch for those below: it may be of a tx that was reopened, and is final again, while its neighbour's owner has not looked yet.
  */
 async function canonicalHashes(chain: ChainBlocks, blocks: readonly BlockRef[]): Promise<Canonical> {
   const hashes = new Map<number, Hash | null>();
@@ -99,19 +99,19 @@ async function canonicalHashes(chain: ChainBlocks, blocks: readonly BlockRef[]):
     const answers = await readBlocks(chain, numbers);
     for (const [index, number] of numbers.entries()) hashes.set(number, answers[index]?.hash ?? null);
     const own = numbers.flatMap((number) => byHeight.get(number) ?? []);
-    if (own.every(({ number, hash }) => hashes.get(number) === hash))
-      return { hashes, readDownTo: Math.min(...numbers) };
+    const highest = own.find(({ number, hash }) => hashes.get(number) === hash);
+    if (highest && !own.some((block) => isOther(block, { hashes }))) return { hashes, below: highest.number };
   }
-  return { hashes, readDownTo: 0 };
+  return { hashes, below: 0 };
 }
 
-function isOther({ number, hash }: BlockRef, { hashes }: Canonical): boolean {
+function isOther({ number, hash }: BlockRef, { hashes }: Pick<Canonical, 'hashes'>): boolean {
   const canonicalHash = hashes.get(number) ?? null;
   return canonicalHash !== null && canonicalHash !== hash;
 }
 
-function isOn({ number, hash }: BlockRef, { hashes, readDownTo }: Canonical): boolean {
-  return number < readDownTo || hashes.get(number) === hash;
+function isOn({ number, hash }: BlockRef, { hashes, below }: Canonical): boolean {
+  return number < below || hashes.get(number) === hash;
 }
 
 function blockOf(tx: ManagedTx): BlockRef[] {

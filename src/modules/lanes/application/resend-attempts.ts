@@ -127,8 +127,7 @@ export function attemptToResend(tx: ManagedTx, attempts: readonly Attempt[]): At
   // A node that refuses gives a reason. Without one, a bump was held back or found no connection, and still has to be sent; unless a newer one was,
   // after the market had fallen.
   const unrefused = wanted.filter(
-    ({ status, errorClass }, place) =>
-      (status !== 'REJECTED' || errorClass === null) && (status !== 'UNSENT' || place > newestOut),
+    (attempt, place) => mayBeInPool(attempt) || (attempt.errorClass === null && place > newestOut),
   );
   return unrefused.length === 0
     ? wanted.at(-1)

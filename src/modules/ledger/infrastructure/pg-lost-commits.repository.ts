@@ -130,15 +130,19 @@ const RECONCILED = {
        SET epoch = excluded.epoch, fencing_token = excluded.fencing_token, reconciled_at = clock_timestamp()`,
 };
 
-/** That bytes never left a node is known of the past in which it was stored; in the one that is lost they may have left later. */
+/**
+ * That bytes never left a node is known of the past in which it was stored; in the one that is lost they may have left later. OFFSET 0 keeps the planner
+ * from reading all attempts of the signer.
+ */
 export const DOUBT_UNSENT = {
   name: 'lost_doubt_unsent',
   text: `
     UPDATE tx_attempt a SET status = 'UNKNOWN', fencing_token = $3
-      FROM managed_tx t
+      FROM managed_tx t CROSS JOIN LATERAL (
+        SELECT u.chain_id, u.tx_hash FROM tx_attempt u
+         WHERE u.signer = t.signer AND u.nonce = t.nonce AND u.chain_id = t.chain_id AND u.tx_id = t.tx_id AND u.status = 'UNSENT' OFFSET 0) unsent
      WHERE t.chain_id = $1 AND t.signer = $2 AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
-       AND a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.tx_id = t.tx_id
-       AND a.status = 'UNSENT' AND NOT t.tx_id = ANY($4::uuid[])`,
+       AND NOT t.tx_id = ANY($4::uuid[]) AND a.chain_id = unsent.chain_id AND a.tx_hash = unsent.tx_hash`,
 };
 
 /** Above the highest consumed slot are only those in flight. */

@@ -25,6 +25,8 @@ export class BegunWork {
     await this.watch.checkIfReconnected();
     const notBegun: Item[] = [];
     const left = await this.leased.run(chainId, items, async (leases, share) => {
+      // Again: the work that it waited for may have made a connection, and that to a server that lost commits.
+      await this.watch.checkIfReconnected();
       const begun = leases.filter((lease) => !this.memory.needsRecovery(lease));
       const keys = new Set(begun.map(({ signer }) => signerKey(signer)));
       const isBegun = ({ signer }: OfSigner): boolean => keys.has(signerKey(signer));
