@@ -39,8 +39,11 @@ export function checkRaces(end: Snapshot, chain: SimChain): void {
     if (status === 'QUEUED') fail('I8', `command ${id} (${kind} ${tx}) was never carried out`);
   for (const tx of end.txs) {
     checkLinks(tx, end);
-    const winner = winnerAt(tx, end, chain);
-    if (winner) checkLoser(tx, winner, end);
+    const mined = chain.minedTxs().find(({ from, nonce }) => from === tx.signer && Number(nonce) === tx.nonce);
+    const winner = end.attempts.find(({ hash }) => hash === mined?.hash);
+    // What ended because somebody else had its nonce for good stays as it is when a deeper reorg mines ours: the known exception of I8.
+    const isLeft = mined !== undefined && chain.wasTakenForGood(mined) && isForeign(tx, end);
+    if (winner && !isLeft) checkLoser(tx, winner, end);
   }
   checkNobodyWasMoved(end, chain);
 }
@@ -55,10 +58,10 @@ function checkLinks(tx: TxRow, { txs }: Snapshot): void {
     fail('I9', `${tx.id} is CONFIRMED, and replaced by ${tx.replacedBy}`);
 }
 
-/** The attempt that the chain has at the nonce of a tx. */
-function winnerAt({ signer, nonce }: TxRow, { attempts }: Snapshot, chain: SimChain): AttemptRow | undefined {
-  const mined = chain.minedTxs().find((tx) => tx.from === signer && Number(tx.nonce) === nonce);
-  return attempts.find(({ hash }) => hash === mined?.hash);
+/** The nonce of a tx is recorded as somebody else's. */
+function isForeign({ signer, nonce }: TxRow, { slots }: Snapshot): boolean {
+  const slot = slots.find((each) => each.signer === signer && each.nonce === nonce);
+  return slot?.status === 'CONSUMED' && slot.tx === null;
 }
 
 function checkLoser(tx: TxRow, winner: AttemptRow, { txs }: Snapshot): void {
