@@ -111,7 +111,7 @@ describe('when it is FAILED', () => {
   });
 
   it('follows the chain also when its fill has ended before enough endpoints tell, as if a stranger had used the nonce', async () => {
-    await here.sync(true);
+    await here.sync();
     execute(1);
     const enough = tooFew();
     await here.goOnUntil('the fill has ended', async () => (await lab.openFills()).length === 0);
@@ -137,7 +137,7 @@ describe('what a failed replacement was to replace', () => {
     await lab.node.follow();
     expect(await lab.states([original, replacement])).toEqual(['REPLACED', 'FAILED']);
     await here.goOnUntil('the signer is held', isHeld);
-    if (isFilled) await here.sync(true);
+    if (isFilled) await here.sync();
     execute(1);
     await here.goOnUntil('all are final', areConfirmed([original, behindIt]));
     expect(await lab.states([replacement])).toEqual(['FAILED']);

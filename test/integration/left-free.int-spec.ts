@@ -8,7 +8,7 @@ import type { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
 /*
- * K8: a chain that puts a failed transaction into a block and leaves its nonce free. A person fills the nonce; the payload that failed is never
+ * K8: a chain that puts a failed transaction into a block and leaves its nonce free. A no-op takes the nonce; the payload that failed is never
  * sent again, and when somebody else has it executed after all, its tx follows the chain.
  */
 
@@ -49,17 +49,12 @@ beforeEach(async () => {
 });
 
 describe('the nonce that a failed transaction left free', () => {
-  it('is shown, is not filled unasked, and is filled when a person says so: all behind it go on, and it stays FAILED', async () => {
-    const preview = await here.sync(true, { dryRun: true });
+  it('is shown, and is filled: all behind it go on, and it stays FAILED', async () => {
+    const preview = await here.sync({ dryRun: true });
     expect(preview).toMatchObject({ behind: 'LOWER_NONCE', chain: { nonce: 1n }, refusal: null });
     expect(preview.leftFree.map(({ nonce, leftBy }) => [nonce, leftBy.id])).toEqual([[1n, failed]]);
-    await expect(here.sync(false)).rejects.toMatchObject({
-      code: 'chain_behind_books',
-      message: 'failed transactions left nonces free, and the chain waits for them: 1',
-    });
     expect([await lab.fills(), await isHeld()]).toEqual([[], true]);
     const sends = itsSends();
-    expect((await here.sync(true)).leftFree).toHaveLength(1);
     await here.goOnUntil('all behind it are final', areConfirmed(behindIt));
     await here.goOnUntil('the signer is free', async () => !(await isHeld()));
     await lab.live(5);
@@ -68,7 +63,12 @@ describe('the nonce that a failed transaction left free', () => {
       ['CONFIRMED', 1, failed],
     ]);
     expect([itsSends() - sends, lab.chain.minedTxs().map(({ nonce }) => nonce)]).toEqual([0, [0n, 1n, 1n, 2n, 3n, 4n]]);
-    expect(await here.sync(false)).toMatchObject({ behind: null, leftFree: [], cursor: { before: 5n, after: 5n } });
+    expect(await here.sync()).toMatchObject({ behind: null, leftFree: [], cursor: { before: 5n, after: 5n } });
+  });
+
+  it('is filled at once when a person asks for it', async () => {
+    expect((await here.sync()).leftFree).toHaveLength(1);
+    expect((await lab.fills()).map(({ nonce, replaces }) => [nonce, replaces])).toEqual([[1, failed]]);
   });
 
   it('is filled by the next owner, when the node that stored the fill died before it signed', async () => {
@@ -77,7 +77,7 @@ describe('the nonce that a failed transaction left free', () => {
       if ((await lab.fills()).length > 0) throw new Error('the node died');
       return quote();
     };
-    await expect(here.sync(true)).rejects.toThrow('the node died');
+    await expect(here.sync()).rejects.toThrow('the node died');
     expect((await lab.fills()).map(({ state }) => state)).toEqual(['ALLOCATED']);
     lab.chain.feeQuote = quote;
     const next = await lab.takeOver();
@@ -88,18 +88,18 @@ describe('the nonce that a failed transaction left free', () => {
   it('is shown by every node, and filled by the owner of the signer alone', async () => {
     const other = await lab.startNode();
     await goOnOnce(other);
-    expect((await here.sync(true, { dryRun: true, node: other })).leftFree).toHaveLength(1);
-    await expect(here.sync(true, { node: other })).rejects.toMatchObject({ code: 'not_leader' });
+    expect((await here.sync({ dryRun: true, node: other })).leftFree).toHaveLength(1);
+    await expect(here.sync({ node: other })).rejects.toMatchObject({ code: 'not_leader' });
     expect(await lab.fills()).toEqual([]);
   });
 
   it('is not filled when the chain says that what was executed used no nonce either: it lost blocks, or lies', async () => {
     lab.chain.transactionCounts = async (accounts) => accounts.map(() => 0n);
-    expect(await here.sync(true, { dryRun: true })).toMatchObject({
+    expect(await here.sync({ dryRun: true })).toMatchObject({
       leftFree: [],
       refusal: { advice: expect.stringContaining('endpoints') },
     });
-    await expect(here.sync(true)).rejects.toMatchObject({ code: 'chain_behind_books' });
+    await expect(here.sync()).rejects.toMatchObject({ code: 'chain_behind_books' });
     expect(await lab.fills()).toEqual([]);
   });
 
@@ -110,8 +110,8 @@ describe('the nonce that a failed transaction left free', () => {
     lab.chain.transactionCounts = async (accounts) => accounts.map(() => 1n);
     await lab.create(5);
     await here.goOnUntil('the signer is held', isHeld);
-    await expect(here.sync(true, { atMost: 1 })).rejects.toMatchObject({ code: 'chain_behind_books' });
-    expect(await here.sync(true, { dryRun: true, atMost: 0 })).toMatchObject({
+    await expect(here.sync({ atMost: 1 })).rejects.toMatchObject({ code: 'chain_behind_books' });
+    expect(await here.sync({ dryRun: true, atMost: 0 })).toMatchObject({
       refusal: { detail: expect.any(String) },
     });
     expect(await lab.fills()).toEqual([]);
@@ -120,12 +120,12 @@ describe('the nonce that a failed transaction left free', () => {
   it('is not filled when the chain does not show that the transaction failed', async () => {
     const { hash } = itsBytes();
     lab.chain.faults.receipt = (asked) => (asked === hash ? { kind: 'none' } : undefined);
-    await expect(here.sync(true)).rejects.toMatchObject({ code: 'chain_behind_books' });
+    await expect(here.sync()).rejects.toMatchObject({ code: 'chain_behind_books' });
     expect(await lab.fills()).toEqual([]);
   });
 
   it('is not needed when the chain uses it after all: the fill ends, and all behind it go on', async () => {
-    await here.sync(true);
+    await here.sync();
     lab.chain.countsFailed = true;
     await here.goOnUntil('all behind it are final', areConfirmed(behindIt));
     await here.goOnUntil('the fill has ended', async () => (await lab.openFills()).length === 0);
@@ -134,7 +134,7 @@ describe('the nonce that a failed transaction left free', () => {
   });
 
   it('stays filled after a reorg of everything: what failed is not sent again', async () => {
-    await here.sync(true);
+    await here.sync();
     await here.goOnUntil('all behind it are final', areConfirmed(behindIt));
     const sends = itsSends();
     const { block } = lab.chain.minedBy(itsBytes().from, 0n) ?? {};
@@ -160,7 +160,7 @@ describe('a payload that failed, left its nonce free, and is executed after all'
   }
 
   it('follows the chain: it is CONFIRMED, the fill is DROPPED, and nothing of it is sent again', async () => {
-    await here.sync(true);
+    await here.sync();
     const sends = itsSends();
     lab.chain.force(itsBytes());
     await here.goOnUntil('all are final', areConfirmed([failed, ...behindIt]));
@@ -171,7 +171,7 @@ describe('a payload that failed, left its nonce free, and is executed after all'
   });
 
   it('follows the chain also when nobody could read its receipt in its block', async () => {
-    await here.sync(true);
+    await here.sync();
     const { hash } = itsBytes();
     lab.chain.force(itsBytes());
     lab.chain.mine(1);
@@ -187,6 +187,7 @@ describe('a payload that failed, left its nonce free, and is executed after all'
   it('follows the chain also when nobody filled its nonce, and its signer goes on', async () => {
     const sends = itsSends();
     lab.chain.force(itsBytes());
+    lab.chain.mine(1);
     await here.goOnUntil('all are final', areConfirmed([failed, ...behindIt]));
     await here.goOnUntil('the signer is free', async () => !(await isHeld()));
     expect([await lab.fills(), executions(), itsSends() - sends]).toEqual([[], 1, 0]);
@@ -196,7 +197,7 @@ describe('a payload that failed, left its nonce free, and is executed after all'
     ['that nobody filled', false],
     ['that was filled', true],
   ])('is not sent again when a reorg takes its block: a no-op gets the nonce %s', async (_what, isFilled) => {
-    if (isFilled) await here.sync(true);
+    if (isFilled) await here.sync();
     const sends = itsSends();
     lab.chain.force(itsBytes());
     lab.chain.mine(1);
@@ -207,10 +208,7 @@ describe('a payload that failed, left its nonce free, and is executed after all'
     lab.chain.reorg(lab.chain.height - (block?.number ?? 0) + 1, { drop: true });
     await lab.node.follow();
     await lab.resubmit();
-    for (let round = 0; round < 30 && !(await areConfirmed(behindIt)()); round += 1) {
-      await lab.live();
-      if (await isHeld()) await here.sync(true).catch(() => undefined);
-    }
+    await here.goOnUntil('all behind it are final', areConfirmed(behindIt));
     expect(await lab.states([failed, ...behindIt])).toEqual(['FAILED', ...behindIt.map(() => 'CONFIRMED')]);
     expect([executions(), itsSends() - sends]).toEqual([0, 0]);
   });

@@ -15,8 +15,8 @@ export class LeftFreeLab {
     await until(what, async () => (await this.lab.live(1, node), isSo()), 20_000);
   }
 
-  sync(vouches: boolean, { dryRun = false, node = this.lab.node, atMost = 1_000 }: SyncOptions = {}) {
-    return node.get(SyncSigner).execute(node.signer(), atMost, vouches, dryRun);
+  sync({ dryRun = false, node = this.lab.node, atMost = 1_000 }: SyncOptions = {}) {
+    return node.get(SyncSigner).execute(node.signer(), atMost, false, dryRun);
   }
 
   isHeld = async (): Promise<boolean> => {

@@ -37,6 +37,6 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     SearchListings,
     SyncSigner,
   ],
-  exports: [AlignNonces, FillNonceGaps, FreeNonceGaps, ReassignNonces, ReopenNonces],
+  exports: [AlignNonces, FillNonceGaps, FreeNonceGaps, LeftFreeNonces, ReassignNonces, ReopenNonces],
 })
 export class NoncesModule {}

@@ -10,13 +10,15 @@ import { aLease, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { ourWork } from '../../support/fakes/our-work.js';
-import { LeasedWork } from '../../../src/modules/ledger/index.js';
+import { type ChainBehind, LeasedWork } from '../../../src/modules/ledger/index.js';
+import type { Lease } from '../../../src/modules/signers/index.js';
 
 const [GOOD, BAD] = [aLease(aSigner(1)), aLease(aSigner(2))];
 const SHOWN = { cause: 'LOWER_NONCE', chainNonce: 3, usedBelow: 5, block: null } as const;
 
 /** Of BAD. */
 let standing: Compared['standing'];
+let shown: ChainBehind;
 let wasBehind: boolean;
 let isDown: boolean;
 let asked: SignerId[][];
@@ -29,6 +31,7 @@ let hold: HoldBehind;
 
 beforeEach(() => {
   [standing, wasBehind, isDown, asked, resets, marked] = ['behind', false, false, [], [], []];
+  shown = SHOWN;
   clock = new FakeClock();
   memory = new LaneMemory(clock);
   const shownOf = (signer: SignerId): Compared => {
@@ -38,7 +41,7 @@ beforeEach(() => {
       books: { signer, begun: true, usedBelow: 5n, block: 1, origin: [], behind },
       standing: isBad ? standing : 'even',
       origin: isBad ? null : ['0xa'],
-      shown: isBad ? SHOWN : null,
+      shown: isBad ? shown : null,
     };
   };
   hold = new HoldBehind(
@@ -63,22 +66,24 @@ beforeEach(() => {
   );
 });
 
+const admit = async (...leases: Lease[]): Promise<readonly Lease[]> => (await hold.admit(DEV_CHAIN, leases)).even;
+
 it('a lane whose chain is behind does not begin, and is compared again now and then', async () => {
-  expect(await hold.admit(DEV_CHAIN, [GOOD, BAD])).toEqual([GOOD]);
-  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([]);
+  expect(await admit(GOOD, BAD)).toEqual([GOOD]);
+  expect(await admit(BAD)).toEqual([]);
   expect([asked.length, marked]).toEqual([1, ['origin', 'behind']]);
   clock.advance(2_000);
   standing = 'even';
   wasBehind = true;
-  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([BAD]);
+  expect(await admit(BAD)).toEqual([BAD]);
   expect(marked.slice(2)).toEqual(['caught up']);
 });
 
 it('a lane whose chain may be behind waits, and only the log says so, once', async () => {
   standing = 'unknown';
-  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([]);
+  expect(await admit(BAD)).toEqual([]);
   clock.advance(500);
-  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([]);
+  expect(await admit(BAD)).toEqual([]);
   expect(marked).toEqual(['doubted']);
 });
 
@@ -90,7 +95,7 @@ it('a lane that goes on is compared again after a while, before anything new of 
   expect(asked).toHaveLength(1);
   standing = 'behind';
   clock.advance(30_000);
-  expect([await hold.admit(DEV_CHAIN, [BAD]), memory.needsRecovery(BAD)]).toEqual([[], true]);
+  expect([await admit(BAD), memory.needsRecovery(BAD)]).toEqual([[], true]);
 });
 
 it('a look has the lane of a signer whose chain may be behind begin again, and no other', async () => {
@@ -115,4 +120,22 @@ it('a signer that is held is not looked at besides', async () => {
   await hold.admit(DEV_CHAIN, [BAD]);
   await hold.look(DEV_CHAIN, [BAD.signer]);
   expect(asked).toHaveLength(1);
+});
+
+it('a lower nonce is named from the second look on that shows it', async () => {
+  expect((await hold.admit(DEV_CHAIN, [GOOD, BAD])).lower).toEqual([]);
+  wasBehind = true;
+  expect((await hold.admit(DEV_CHAIN, [BAD])).lower).toEqual([]);
+  clock.advance(2_000);
+  expect((await hold.admit(DEV_CHAIN, [GOOD, BAD])).lower).toEqual([{ lease: BAD, nonce: 3n }]);
+});
+
+it.each([
+  ['it is not known yet', () => void (standing = 'unknown')],
+  ['the chain is another one', () => void (shown = { ...SHOWN, cause: 'CHAIN_RESET' })],
+  ['too few endpoints tell the nonce', () => void (shown = { ...SHOWN, chainNonce: null })],
+] as [string, () => void][])('a lower nonce is not named while %s', async (_words, change) => {
+  wasBehind = true;
+  change();
+  expect((await hold.admit(DEV_CHAIN, [BAD])).lower).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NonceConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
-import { type ChainId, distinctSigners, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, distinctSigners, type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { RpcUnavailable } from '../../chain/index.js';
 import { type Lease, leasesFor } from '../../signers/index.js';
 import { LaneMemory, LeasedWork } from '../../ledger/index.js';
@@ -11,6 +11,18 @@ import { MarkBehind } from './mark-behind.js';
 /** Pauses before a signer that is held is compared again: while it waits for a second observation, and when it is known to be behind. */
 const OBSERVE_AGAIN_MS = 500;
 const CHECK_AGAIN_MS = 2_000;
+
+/** The lanes that may go on, and those whose chain is known to use fewer nonces than our books. */
+export interface Admitted {
+  readonly even: readonly Lease[];
+  readonly lower: readonly LowerNonce[];
+}
+
+/** A signer that an earlier look held, and its next nonce as the chain has it. */
+interface LowerNonce {
+  readonly lease: Lease;
+  readonly nonce: Nonce;
+}
 
 /** What is known of a signer. Monotonic milliseconds. */
 interface Look {
@@ -40,9 +52,8 @@ export class HoldBehind {
 
   /**
    * Compares those whose lanes begin, and those that were not compared for `nonce.nonceStateTimeout`, as long as the cursor is trusted.
-   * @returns the leases whose lanes may go on
    */
-  async admit(chainId: ChainId, leases: readonly Lease[]): Promise<readonly Lease[]> {
+  async admit(chainId: ChainId, leases: readonly Lease[]): Promise<Admitted> {
     const now = this.clock.monotonicMs();
     const due = leases.filter((lease) => this.isDue(lease, now));
     const compared =
@@ -56,7 +67,10 @@ export class HoldBehind {
       const found = compared[index];
       if (found) await this.decide(lease, found);
     }
-    return leases.filter(({ signer }) => !this.isHeld(signer));
+    return {
+      even: leases.filter(({ signer }) => !this.isHeld(signer)),
+      lower: due.flatMap((lease, index) => lowerOf(lease, compared[index])),
+    };
   }
 
   /**
@@ -121,4 +135,10 @@ export class HoldBehind {
     if (books.behind !== null) await this.mark.caughtUp(lease, books.behind);
     this.looks.set(signerKey(lease.signer), { isHeld, compareAgainAt: now + pause });
   }
+}
+
+function lowerOf(lease: Lease, found: Compared | undefined): LowerNonce[] {
+  const { cause, chainNonce = null } = found?.shown ?? {};
+  const isKnown = found?.standing === 'behind' && found.books.behind !== null && cause === 'LOWER_NONCE';
+  return isKnown && chainNonce !== null ? [{ lease, nonce: BigInt(chainNonce) }] : [];
 }

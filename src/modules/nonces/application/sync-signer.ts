@@ -73,11 +73,10 @@ export class SyncSigner {
 
   /**
    * @param atMost how many nonces to free or fill; a nonce that no payload takes costs a no-op
-   * @param vouches the operator confirms that the signer sent nothing else, or accepts that a payload is executed twice; of a chain that is
-   * behind, that its free nonces are filled
+   * @param vouches the operator confirms that the signer sent nothing else, or accepts that a payload is executed twice
    * @param dryRun changes nothing, and needs no lease
    * @throws Conflict `chain_behind_books` when the chain was reset, or says that fewer nonces are used than were seen final, and it is not that
-   * failed transactions left them free, or the operator does not vouch; nothing is changed
+   * failed transactions left them free; nothing is changed
    * @throws Conflict `signer_held` when the signer may have sent unknown transactions, and the operator does not vouch
    * @throws NotLeader when another node acts for the signer
    * @throws Unavailable `nonce_not_known` when too few endpoints report a count
@@ -89,7 +88,7 @@ export class SyncSigner {
     if (dryRun) return this.preview(chain, signer, atMost, behind);
     if (behind) {
       refuse(behind, refusalOf(behind));
-      return this.work.asOwner(signer, (lease) => this.fill(chain, lease, atMost, vouches, behind));
+      return this.work.asOwner(signer, (lease) => this.fill(chain, lease, atMost, behind));
     }
     const { held, found } = await this.reconcile.execute(signer, vouches);
     if (held)
@@ -129,22 +128,10 @@ export class SyncSigner {
     return reportOf(seen, maxOf(seen.before ?? 0n, place.nonce), freed, count - freed);
   }
 
-  private async fill(
-    chain: ChainAccounts,
-    lease: Lease,
-    atMost: number,
-    vouches: boolean,
-    behind: Compared,
-  ): Promise<SyncReport> {
-    const { signer } = lease;
-    const report = await this.preview(chain, signer, atMost, behind);
-    const { leftFree } = report;
-    const unasked: Refusal = {
-      detail: `failed transactions left nonces free, and the chain waits for them: ${leftFree.map(({ nonce }) => nonce).join(', ')}`,
-      advice: 'repeat the call with vouch=true to fill them with no-ops; dryRun=true shows them (docs/operations.md)',
-    };
-    refuse(behind, report.refusal ?? (leftFree.length > 0 && !vouches ? unasked : null));
-    await this.leftFree.fill(lease, leftFree);
+  private async fill(chain: ChainAccounts, lease: Lease, atMost: number, behind: Compared): Promise<SyncReport> {
+    const report = await this.preview(chain, lease.signer, atMost, behind);
+    refuse(behind, report.refusal);
+    await this.leftFree.fill(lease, report.leftFree);
     this.logged(report);
     return report;
   }

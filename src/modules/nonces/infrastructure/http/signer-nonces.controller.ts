@@ -33,8 +33,7 @@ class SyncQueryDto {
     type: Boolean,
     default: false,
     description:
-      'Confirms that this signer has sent no transaction except those that are found. For a signer that is held because the database lost commits. ' +
-      'Or, for one whose chain is behind our books: that the nonces of `leftFree` are filled with no-ops.',
+      'Confirms that this signer has sent no transaction except those that are found. For a signer that is held because the database lost commits.',
   })
   @IsOptional()
   @IsIn(['true', 'false'])
@@ -143,7 +142,7 @@ export class SignerNoncesController {
     description:
       'Raises the cursor to the count that the endpoints of the chain agree on, and frees unused nonces below our lowest one. ' +
       'Never lowers the cursor. Returns the evidence. When the chain is behind our books because failed transactions left their nonces free, it ' +
-      'fills these with no-ops (only with `vouch`), and does nothing else; when it was reset, or lost blocks, it answers 409. `dryRun` shows which.',
+      'fills these with no-ops, and does nothing else; when it was reset, or lost blocks, it answers 409. `dryRun` shows which.',
   })
   @ApiResponse({ status: 200, type: SyncReportDto })
   async run(
