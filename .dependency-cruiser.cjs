@@ -5,7 +5,7 @@
  *   kernel <- chain <- signers <- policies <- ledger <- sending <- nonces <- lanes, confirmations
  *   ledger <- lost-commits <- nonces, lanes, commands
  *   ledger <- requests <- commands
- *   policies <- requests, sending, commands, authorizations, lanes, confirmations
+ *   policies <- requests, sending, commands, authorizations, lanes, confirmations, permits
  *   sending <- commands
  *   events <- ledger, webhooks,   ops reads all
  */
@@ -26,6 +26,7 @@ const MAY_USE = {
   authorizations: ['chain', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   lanes: ['chain', 'events', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   confirmations: ['chain', 'signers', 'policies', 'ledger', 'lost-commits', 'nonces'],
+  permits: ['signers', 'policies'],
   webhooks: ['events'],
   retention: ['ledger'],
   broker: ['events'],

@@ -8,6 +8,7 @@ import { BrokerModule } from './modules/broker/broker.module.js';
 import { CommandsModule } from './modules/commands/commands.module.js';
 import { ConfirmationsModule } from './modules/confirmations/confirmations.module.js';
 import { LanesModule } from './modules/lanes/lanes.module.js';
+import { PermitsModule } from './modules/permits/permits.module.js';
 import { OpsModule } from './modules/ops/ops.module.js';
 import { RetentionModule } from './modules/retention/retention.module.js';
 import { RequestsModule } from './modules/requests/requests.module.js';
@@ -52,6 +53,7 @@ export class AppModule implements OnModuleDestroy {
         LanesModule,
         AuthorizationsModule,
         ConfirmationsModule,
+        PermitsModule,
         WebhooksModule,
         RetentionModule,
         ...(config.broker !== undefined && config.node.acts ? [BrokerModule.register(config.broker)] : []),

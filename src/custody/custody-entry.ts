@@ -1,6 +1,6 @@
 import { Each, Flag, Section, SectionList, Text, TextList, Wei } from '../config/config-fields.js';
 import { type Address, SELECTOR } from '../kernel/hex.js';
-import type { EcdsaSignature, Signable, SignableKind } from '../kernel/signing.js';
+import { type EcdsaSignature, type Signable, type SignableKind, TYPED_DATA } from '../kernel/signing.js';
 
 /** Where a key is kept, for operators. It never contains the key. */
 export interface CustodyReference {
@@ -63,7 +63,7 @@ export class AllowedCallConfig {
   selectors?: string[];
 }
 
-/** What a signer may sign. Without a policy that is everything; with one, creations, blobs and authorizations only where it names them. */
+/** What a signer may sign. Without a policy that is every transaction; with one, creations, blobs and authorizations only where it names them. */
 export class SignerPolicyConfig {
   /** Without the list any receiver is allowed. */
   @SectionList(AllowedCallConfig)
@@ -95,6 +95,11 @@ export class SignerPolicyConfig {
   /** EIP-7702: transactions with an authorization list, and authorizations for transactions of other signers. */
   @Flag()
   authorizations = false;
+
+  /** EIP-712, which is signed only where it is named: `0x…/Permit` by the verifying contract, or `name/Type` for a domain without one. */
+  @Each('isTypedData', 'must be 0x and 40 hex digits, or a name, then / and a type', (text) => TYPED_DATA.test(text))
+  @TextList()
+  typedData?: string[];
 
   /** Only reports what it would refuse or hold. */
   @Flag()

@@ -78,6 +78,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/release': { holdId: HOLD },
   'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/extend': { holdId: HOLD, ttl: 60 },
   'POST /api/v1/signers/{chainId}/{address}/nonces/{nonce}/close': { holdId: HOLD, reason: 'why' },
+  'POST /api/v1/signers/{chainId}/{address}/sign-typed-data': {
+    ...{ domain: { chainId: DEV_CHAIN }, types: { Note: [] }, primaryType: 'Note', message: {} },
+  },
   'POST /api/v1/accounts': { name: 'more' },
   'POST /api/v1/keys': { name: 'more', scopes: ['tx:read'], ...LIMITS },
   'POST /api/v1/webhooks': { url: 'http://127.0.0.1:9/', ...FILTERS },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Signature, verifyTypedData } from 'ethers';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
@@ -8,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 
 const [SIGNER, RECEIVER, STRANGER] = DEV_ACCOUNTS;
+const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
 let anvil: RunningAnvil;
 let database: TestDatabase;
@@ -18,7 +20,8 @@ beforeAll(async () => {
     startAnvil({ chainId: DEV_CHAIN, extraArgs: ['--no-mining'] }),
     createTestDatabase(),
   ]);
-  const policy = { to: [{ address: RECEIVER, selectors: ['0x'] }], maxValue: '60', dailyValue: '100' };
+  const typedData = [`${TOKEN}/Permit`];
+  const policy = { to: [{ address: RECEIVER, selectors: ['0x'] }], maxValue: '60', dailyValue: '100', typedData };
   const signers = [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 1, policy }];
   node = await Service.start({
     databaseUrl: database.url,
@@ -74,6 +77,46 @@ it('what the day has no room for waits, and says why', async () => {
   expect((await node.get('/metrics')).body['text']).toContain('policy_held_total{rule="dailyValue",mode="enforced"}');
 });
 
+describe('typed data', () => {
+  const DATA = {
+    domain: { name: 'Token', version: '1', chainId: DEV_CHAIN, verifyingContract: TOKEN },
+    types: { Permit: [{ name: 'value', type: 'uint256' }] },
+    primaryType: 'Permit',
+    message: { value: '1000' },
+  };
+  const asked = (change: object = {}, signer: string = SIGNER) =>
+    node.post(`/api/v1/signers/${DEV_CHAIN}/${signer}/sign-typed-data`, { ...DATA, ...change });
+
+  it('that the policy names is signed, and is in the audit log with its message', async () => {
+    const { status, body } = await asked();
+    expect(status).toBe(200);
+    const { signature, digest, r, s, v } = body as Record<string, string>;
+    expect(verifyTypedData(DATA.domain, DATA.types, DATA.message, signature ?? '')).toBe(SIGNER);
+    expect(Signature.from(signature)).toMatchObject({ r, s, v });
+    const { items } = (await node.get<{ items: AnyBody[] }>('/api/v1/audit?action=signTypedData')).body;
+    const detail = { digest, domain: DATA.domain, primaryType: 'Permit', message: DATA.message };
+    expect(items).toMatchObject([{ object: `signer:${DEV_CHAIN}:${SIGNER.toLowerCase()}`, detail }]);
+  });
+
+  it('that it does not name is refused, as is what is for another chain, too large, or of a signer without a key here', async () => {
+    const domain = { ...DATA.domain, verifyingContract: STRANGER };
+    expect(await asked({ domain })).toMatchObject({ status: 403, body: refusedBy('typedData') });
+    expect((await asked({ domain: { ...DATA.domain, chainId: 1 } })).body).toMatchObject({ code: 'wrong_chain' });
+    expect((await asked({ primaryType: 'Order' })).body).toMatchObject({ status: 400, code: 'invalid_typed_data' });
+    const message = { ...DATA.message, more: Array.from({ length: 501 }, () => 1) };
+    expect((await asked({ message })).body).toMatchObject({ status: 422, code: 'typed_data_too_large' });
+    expect((await asked({}, STRANGER)).body).toMatchObject({ status: 422, code: 'no_key_here' });
+  });
+
+  it('is not signed while its signer is stopped', async () => {
+    const scope = { chainId: DEV_CHAIN, signer: SIGNER };
+    expect((await node.post('/api/v1/stop', { ...scope, reason: 'a leak' })).status).toBe(200);
+    expect((await asked()).body).toMatchObject({ status: 409, code: 'signer_paused' });
+    await node.post('/api/v1/go', scope);
+    expect((await asked()).status).toBe(200);
+  });
+});
+
 describe('a replacement of what waits', () => {
   const pathOf = `/api/v1/signers/${DEV_CHAIN}/${SIGNER}`;
   const waiting = async (requestId: string): Promise<string> => {
@@ -113,7 +156,14 @@ describe('a policy that is set by the API', () => {
   const none = { maxValue: null, maxFee: null, dailyFees: null };
   const flags = { contractCreation: false, blobs: false, authorizations: false, dryRun: false };
   const to = [{ address: RECEIVER.toLowerCase(), selectors: ['0x'] }];
-  const config = { ...none, ...flags, to, maxValue: '60', dailyValue: '100' };
+  const config = {
+    ...none,
+    ...flags,
+    to,
+    maxValue: '60',
+    dailyValue: '100',
+    typedData: [`${TOKEN.toLowerCase()}/Permit`],
+  };
   const set = (version: number, rules: object) => node.call('PUT', path, null, { version, rules });
 
   it('is not there at first, beside that of the config', async () => {

@@ -8,7 +8,7 @@ import type { AuthorizationStore, Grant, GrantStage } from '../../../src/modules
 import type { AgreedCount, Chains } from '../../../src/modules/chain/index.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
 import type { LeasedWork } from '../../../src/modules/ledger/index.js';
-import { SignerPolicies } from '../../../src/modules/policies/index.js';
+import { SignerPolicies, toPolicy } from '../../../src/modules/policies/index.js';
 import { PolicySet } from '../../../src/modules/policies/domain/policy-set.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
@@ -135,8 +135,7 @@ describe('an authorization', () => {
 });
 
 it('a signer whose policy allows no authorizations signs none, unless the policy only reports', async () => {
-  const none = { to: null, maxValue: null, maxFee: null, dailyValue: null, dailyFees: null };
-  const forbidden = { ...none, contractCreation: false, blobs: false, authorizations: false, dryRun: false };
+  const forbidden = toPolicy({});
   policies = [forbidden];
   await tend.execute(DEV_CHAIN);
   // Its payloads are not held back for what it never signs.

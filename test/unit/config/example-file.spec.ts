@@ -9,10 +9,10 @@ import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-sourc
 const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
 /**
- * 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the ten of a policy, four limits, what the tokens of an
+ * 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the eleven of a policy, four limits, what the tokens of an
  * issuer have, the accounts of other nodes, which no default can know, and six of the keys that files, other processes and key services have.
  */
-const MOST_KEYS = 111;
+const MOST_KEYS = 112;
 /** Each is one `LISTEN`: for work, for news of events, and for news of keys. */
 const LISTENERS = 3;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */
@@ -55,6 +55,7 @@ const EXAMPLES: ReadonlySet<string> = new Set([
   'chains[].signers[].policy.maxFee',
   'chains[].signers[].policy.dailyValue',
   'chains[].signers[].policy.dailyFees',
+  'chains[].signers[].policy.typedData',
 ]);
 
 /** Keys whose default depends on the chain: the example shows that of a chain without a profile. */

@@ -172,15 +172,18 @@ function aServiceAccount(): object {
 }
 
 const TYPES = {
-  web3signer: { kinds: [0, 1, 2, 3, 4, 'authorization'], entry: { type: 'web3signer', publicKeys: [PUBLIC_KEY] } },
+  web3signer: {
+    kinds: [0, 1, 2, 3, 4, 'authorization', 'typedData'],
+    entry: { type: 'web3signer', publicKeys: [PUBLIC_KEY] },
+  },
   clef: { kinds: [0, 1, 2], entry: { type: 'clef', addresses: [WALLET.address] } },
   'a node': {
     kinds: [0, 1, 2],
     entry: { type: 'clef', addresses: [WALLET.address], method: 'eth_signTransaction' },
   },
-  awsKms: { kinds: [0, 1, 2, 3, 4, 'authorization'], entry: { type: 'awsKms', keyIds: [KEY_ID] } },
+  awsKms: { kinds: [0, 1, 2, 3, 4, 'authorization', 'typedData'], entry: { type: 'awsKms', keyIds: [KEY_ID] } },
   googleKms: {
-    kinds: [0, 1, 2, 3, 4, 'authorization'],
+    kinds: [0, 1, 2, 3, 4, 'authorization', 'typedData'],
     entry: { type: 'googleKms', keyIds: [KEY_VERSION] },
   },
 } as const;
@@ -213,7 +216,8 @@ function open(name: Name): Promise<CheckedCustody> {
 
 /** The number makes them differ. */
 function signable(kind: SignableKind, n: number): Signable {
-  const bytes = kind === 'authorization' ? Buffer.of(5, n >> 8, n & 255) : unsigned(kind, n);
+  const first = { authorization: [5], typedData: [0x19, 1] };
+  const bytes = typeof kind === 'number' ? unsigned(kind, n) : Buffer.of(...first[kind], n >> 8, n & 255);
   return { kind, bytes, digest: hashOf(bytes) };
 }
 

@@ -69,7 +69,7 @@ it('rules are the same after they were written and read again', () => {
       { address: `0x${'ab'.repeat(20)}`, selectors: ['0xa9059cbb'] },
     ],
     ...{ maxValue: '0x10', maxFee: 17, dailyValue: '18', dailyFees: null },
-    ...{ contractCreation: true, dryRun: true },
+    ...{ contractCreation: true, dryRun: true, typedData: [`0x${'AB'.repeat(20)}/Permit`, 'Mail/Mail'] },
   };
   const written = toRules(toPolicy(rules));
   expect(written).toEqual({
@@ -79,7 +79,34 @@ it('rules are the same after they were written and read again', () => {
     ],
     ...{ maxValue: '16', maxFee: '17', dailyValue: '18', dailyFees: null },
     ...{ contractCreation: true, blobs: false, authorizations: false, dryRun: true },
+    typedData: [`0x${'ab'.repeat(20)}/Permit`, 'Mail/Mail'],
   });
   expect(toPolicy(written)).toEqual(toPolicy(rules));
   expect(toRules(toPolicy({ to: [] }))).toMatchObject({ to: [], maxValue: null });
+});
+
+describe('typed data', () => {
+  const TOKEN = '0xAAAAaaaaAAAAaaaaAAAAaaaaAAAAaaaaAAAAaaaa';
+  const permit = `${TOKEN.toLowerCase()}/Permit`;
+  const kinds = (set: PolicySet, what = permit) => set.ofTypedData(CONFIGURED, what).map(({ verdict }) => verdict.kind);
+
+  it('is refused without a policy that names it, also where one only reports', () => {
+    expect(kinds(new PolicySet('', new Map()))).toEqual(['refused']);
+    expect(kinds(configured({ dryRun: true }))).toEqual(['refused']);
+    expect(kinds(configured({ typedData: [`${TOKEN}/Order`] }))).toEqual(['refused']);
+    expect(configured({ dryRun: true }).ofTypedData(CONFIGURED, permit)).toMatchObject([
+      { dryRun: false, verdict: { rule: 'typedData', reason: `it may not sign typed data ${permit}` } },
+    ]);
+  });
+
+  it('is allowed where each policy names it, whatever the spelling of its contract', () => {
+    const set = configured({ typedData: [`${TOKEN}/Permit`, 'Mail/Mail'] });
+    expect([kinds(set), kinds(set, 'Mail/Mail'), kinds(set, 'mail/Mail')]).toEqual([
+      ['allowed'],
+      ['allowed'],
+      ['refused'],
+    ]);
+    expect(kinds(set.with(all('1', [version(CONFIGURED, {})])))).toEqual(['allowed', 'refused']);
+    expect(kinds(set.with(all('1', [version(CONFIGURED, { typedData: [permit] })])))).toEqual(['allowed', 'allowed']);
+  });
 });

@@ -14,7 +14,7 @@ const TRANSFER = parseHex('0xa9059cbb');
 const CALL = parseHex(`${TRANSFER}${'00'.repeat(64)}`);
 const NO_LIMIT: Policy = {
   ...{ to: null, maxValue: null, maxFee: null, dailyValue: null, dailyFees: null },
-  ...{ contractCreation: false, blobs: false, authorizations: false, dryRun: false },
+  ...{ contractCreation: false, blobs: false, authorizations: false, typedData: new Set(), dryRun: false },
 };
 const only = (selectors: readonly string[] | null): Partial<Policy> => ({
   to: new Map([[TOKEN, selectors && new Set(selectors)]]),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import { signerKey } from '../../../kernel/signer-id.js';
+import { Forbidden } from '../../../kernel/errors.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { TokenBuckets } from '../../../platform/limits/token-buckets.js';
 import { Log } from '../../../platform/logging/log.js';
@@ -62,6 +63,22 @@ export class SignerPolicies {
     const read = news === null ? known : known.with(news);
     if (question > this.answered) [this.known, this.answered] = [read, question];
     return read;
+  }
+
+  /**
+   * Where a client waits for the answer.
+   * @throws Forbidden `policy_refused`
+   */
+  assertAllowed(signer: SignerId, judged: readonly PolicyVerdict[]): void {
+    const refusal = this.enforced(judged, 'intake');
+    if (!refusal) return;
+    const { rule, reason } = refusal;
+    throw new Forbidden(
+      'policy_refused',
+      `the policy of the signer refuses it: ${reason}`,
+      'send what the policy allows, or have an operator change it: GET /api/v1/policies/{chainId}/{address} shows it',
+      { ...signer, rule },
+    );
   }
 
   /**

@@ -15,6 +15,7 @@ export interface PolicyRules {
   readonly contractCreation?: boolean;
   readonly blobs?: boolean;
   readonly authorizations?: boolean;
+  readonly typedData?: readonly string[] | null;
   readonly dryRun?: boolean;
 }
 
@@ -25,6 +26,7 @@ export interface WrittenRules extends Required<PolicyRules> {
   readonly maxFee: string | null;
   readonly dailyValue: string | null;
   readonly dailyFees: string | null;
+  readonly typedData: string[];
 }
 
 export function toPolicy({ to, ...rules }: PolicyRules): Policy {
@@ -37,19 +39,26 @@ export function toPolicy({ to, ...rules }: PolicyRules): Policy {
     contractCreation: rules.contractCreation ?? false,
     blobs: rules.blobs ?? false,
     authorizations: rules.authorizations ?? false,
+    typedData: new Set(rules.typedData?.map(inOneSpelling)),
     dryRun: rules.dryRun ?? false,
   };
 }
 
-export function toRules({ to, maxValue, maxFee, dailyValue, dailyFees, ...flags }: Policy): WrittenRules {
+export function toRules({ to, maxValue, maxFee, dailyValue, dailyFees, typedData, ...flags }: Policy): WrittenRules {
   return {
     to: to && [...to].map(([address, selectors]) => ({ address, selectors: selectors && [...selectors] })),
     maxValue: maxValue?.toString() ?? null,
     maxFee: maxFee?.toString() ?? null,
     dailyValue: dailyValue?.toString() ?? null,
     dailyFees: dailyFees?.toString() ?? null,
+    typedData: [...typedData],
     ...flags,
   };
+}
+
+/** Names of domains and types are compared as they are. */
+function inOneSpelling(text: string): string {
+  return text.replace(/^0x[0-9a-fA-F]{40}\//, (contract) => contract.toLowerCase());
 }
 
 function toWei(amount: Amount | undefined): bigint | null {

@@ -1,7 +1,15 @@
 import type { Address } from '../../../kernel/hex.js';
 import { minOf } from '../../../kernel/quantities.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
-import { authorizing, hasDailyLimit, type JudgedRequest, type Policy, type Verdict, verdict } from './policy.js';
+import {
+  authorizing,
+  hasDailyLimit,
+  type JudgedRequest,
+  type Policy,
+  typing,
+  type Verdict,
+  verdict,
+} from './policy.js';
 import type { PolicyNews, StoredPolicy } from './stored-policies.js';
 
 /** What the policy of a signer says. */
@@ -84,6 +92,16 @@ export class PolicySet {
       ...this.judge(signer, (policy) => verdict(policy, request)),
       ...others.flatMap((authority) => this.judge(authority, authorizing)),
     ];
+  }
+
+  /** Also without a policy, and where one only reports, nothing is signed that is not named. */
+  ofTypedData(signer: SignerId, what: string): PolicyVerdict[] {
+    const policies = this.of(signer);
+    return (policies.length === 0 ? [null] : policies).map((policy) => ({
+      signer,
+      dryRun: false,
+      verdict: typing(policy, what),
+    }));
   }
 
   /** Empty where there is no policy. */

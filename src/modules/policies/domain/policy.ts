@@ -11,6 +11,7 @@ export const POLICY_RULES = [
   'blobs',
   'authorizations',
   'outsideNonces',
+  'typedData',
 ] as const;
 export type PolicyRule = (typeof POLICY_RULES)[number];
 
@@ -25,6 +26,8 @@ export interface Policy {
   readonly contractCreation: boolean;
   readonly blobs: boolean;
   readonly authorizations: boolean;
+  /** What it may sign besides transactions (`TYPED_DATA`); contracts in lower case. */
+  readonly typedData: ReadonlySet<string>;
   /** It only reports. */
   readonly dryRun: boolean;
 }
@@ -80,6 +83,11 @@ export function authorizing(policy: Policy): Verdict {
 /** Nobody can judge what an outside sender signs, so who has a policy gives no nonces away. */
 export function outside(): Verdict {
   return refused('outsideNonces', 'it may not give nonces to outside senders');
+}
+
+/** Whether a signer may sign typed data: never unless a policy names it. */
+export function typing(policy: Policy | null, what: string): Verdict {
+  return policy?.typedData.has(what) ? ALLOWED : refused('typedData', `it may not sign typed data ${what}`);
 }
 
 /** Whether the daily amounts have to be counted. */

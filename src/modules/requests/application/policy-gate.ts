@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Forbidden } from '../../../kernel/errors.js';
 import { awaitedAuthorities, type TxRequest } from '../../ledger/index.js';
 import { outside, type PolicyVerdict, SignerPolicies } from '../../policies/index.js';
 
@@ -12,15 +11,7 @@ export class PolicyGate {
 
   /** @throws Forbidden `policy_refused` */
   assertAllowed(asked: Asked): void {
-    const refusal = this.policies.enforced(this.judged(asked), 'intake');
-    if (!refusal) return;
-    const { rule, reason } = refusal;
-    throw new Forbidden(
-      'policy_refused',
-      `the policy of the signer refuses it: ${reason}`,
-      'send what the policy allows, or have an operator change it: GET /api/v1/policies/{chainId}/{address} shows it',
-      { ...asked.signer, rule },
-    );
+    this.policies.assertAllowed(asked.signer, this.judged(asked));
   }
 
   /** What it would say, without counting it: what refuses it before what only reports; null where there is no policy. */

@@ -19,6 +19,7 @@ export interface SignerPolicy {
   readonly contractCreation: boolean;
   readonly blobs: boolean;
   readonly authorizations: boolean;
+  readonly typedData?: readonly string[];
   readonly dryRun: boolean;
 }
 

@@ -55,8 +55,8 @@ export abstract class SignerPauses {
   abstract resume(tx: Tx, scope: PauseScope): Promise<boolean>;
   /** The signers of a scope. */
   abstract signers(tx: Tx, scope: PauseScope): Promise<SignerId[]>;
-  /** The oldest pause that holds for a signer. */
-  abstract of(signer: SignerId): Promise<Pause | null>;
+  /** The oldest pause that holds for a signer, or else, when its id is given, for an account. */
+  abstract of(signer: SignerId, account?: string): Promise<Pause | null>;
   /**
    * All pauses that may hold for a signer within the limits, the widest first.
    * @param after the last one of the previous page

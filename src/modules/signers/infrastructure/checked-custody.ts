@@ -12,6 +12,7 @@ import { CannotSign, type CustodiedSigner, Custody, CustodyFailed, type SignerRu
 
 /** The signers of a worker wait for each other. */
 const TIME_LIMIT_MS = 10_000;
+const NAMES: Partial<Record<SignableKind, string>> = { authorization: 'authorizations', typedData: 'typed data' };
 /** What has not come by then never will, and the custody is asked again. */
 const GIVEN_UP_AFTER_MS = 60_000;
 
@@ -92,7 +93,7 @@ export class CheckedCustody extends Custody {
   assertSigns(signer: SignerId, kind: SignableKind): void {
     const key = this.keys.get(signerKey(signer))?.key;
     if (key?.signs?.includes(kind) !== false) return;
-    const what = kind === 'authorization' ? 'authorizations' : `transactions of type ${kind}`;
+    const what = NAMES[kind] ?? `transactions of type ${kind}`;
     const message = `custody ${key.reference.type} signs no ${what}`;
     throw new CannotSign('cannot_sign', message, 'use a signer of another custody');
   }

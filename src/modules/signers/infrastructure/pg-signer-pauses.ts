@@ -38,7 +38,7 @@ const SIGNERS = {
   text: `SELECT chain_id, signer FROM (SELECT chain_id, address AS signer FROM signer) AS s WHERE ${IN_SCOPE} ORDER BY 1, 2`,
 };
 
-const OF_SIGNER = { name: 'signer_pause_of', text: `SELECT ${pauseOf('$1::bigint', '$2::text')} AS pause` };
+const OF_SIGNER = { name: 'signer_pause_of', text: `SELECT ${pauseOf('$1::bigint', '$2::text', '$3')} AS pause` };
 
 const LIST = {
   name: 'signer_pauses',
@@ -120,8 +120,8 @@ export class PgSignerPauses extends SignerPauses {
     return rows.map((row) => parseSigner(row.chain_id, row.signer));
   }
 
-  async of({ chainId, address }: SignerId): Promise<Pause | null> {
-    const { rows } = await this.database.query<{ pause: PauseJson | null }>(OF_SIGNER, [chainId, address]);
+  async of({ chainId, address }: SignerId, account = ''): Promise<Pause | null> {
+    const { rows } = await this.database.query<{ pause: PauseJson | null }>(OF_SIGNER, [chainId, address, account]);
     const pause = rows[0]?.pause ?? null;
     return pause && toPause(pause);
   }

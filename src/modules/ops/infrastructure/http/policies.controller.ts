@@ -115,6 +115,8 @@ export class PoliciesController {
     const by = operatorOf(request);
     const signer = signerOfPath(chainId, address, by);
     for (const allowed of rules.to ?? []) clientAddress(allowed.address, signer.chainId);
+    for (const allowed of rules.typedData ?? [])
+      if (allowed.startsWith('0x')) clientAddress(allowed.slice(0, allowed.indexOf('/')), signer.chainId);
     return policyView(await this.change.execute({ signer, policy: toPolicy(rules), version, by }));
   }
 

@@ -14,12 +14,14 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { SELECTOR } from '../../../../kernel/hex.js';
+import { TYPED_DATA } from '../../../../kernel/signing.js';
 import { asStacked } from '../../../../platform/http/page-query.dto.js';
 import { IsAddressText, IsQuantity } from '../../../../platform/http/validators.js';
 import { toRules, type Policy, type SignerPolicy, type StoredPolicy } from '../../../policies/index.js';
 
 const MAX_RECEIVERS = 1_000;
 const MAX_SELECTORS = 100;
+const MAX_TYPED_DATA = 100;
 const MAX_VERSION = 2 ** 31 - 2;
 const EXAMPLE_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const TRANSFER = '0xa9059cbb';
@@ -90,6 +92,20 @@ class PolicyRulesDto {
   @IsFlag('It may send and sign authorizations (EIP-7702)')
   authorizations?: boolean;
 
+  @ApiPropertyOptional({
+    type: 'array',
+    nullable: true,
+    items: { type: 'string', pattern: TYPED_DATA.source },
+    example: [`${EXAMPLE_TO}/Permit`],
+    description:
+      'Typed data (EIP-712) that it may sign: the verifying contract of the domain, or the name of a domain without one, then / and the primary type. Left out: none',
+  })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_TYPED_DATA)
+  @Matches(TYPED_DATA, { each: true, message: 'each entry must be an address or a name, then / and a type' })
+  typedData?: string[] | null;
+
   @IsFlag('It only reports')
   dryRun?: boolean;
 }
@@ -146,6 +162,13 @@ class PolicyDto {
   @ApiProperty({ example: false }) contractCreation!: boolean;
   @ApiProperty({ example: false }) blobs!: boolean;
   @ApiProperty({ example: false }) authorizations!: boolean;
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', pattern: TYPED_DATA.source },
+    example: [],
+    description: 'That it may sign; else it signs no typed data',
+  })
+  typedData!: string[];
   @ApiProperty({ example: false, description: 'It only reports' }) dryRun!: boolean;
 }
 
