@@ -72,12 +72,13 @@ describe('the nonce that a failed transaction left free', () => {
   });
 
   it('is filled by the next owner, when the node that stored the fill died before it signed', async () => {
+    await here.isLower();
     const quote = lab.chain.feeQuote.bind(lab.chain);
     lab.chain.feeQuote = async () => {
       if ((await lab.fills()).length > 0) throw new Error('the node died');
       return quote();
     };
-    await expect(here.sync()).rejects.toThrow('the node died');
+    await here.fill();
     expect((await lab.fills()).map(({ state }) => state)).toEqual(['ALLOCATED']);
     lab.chain.feeQuote = quote;
     const next = await lab.takeOver();
@@ -117,9 +118,28 @@ describe('the nonce that a failed transaction left free', () => {
     expect(await lab.fills()).toEqual([]);
   });
 
+  it('is not filled by a node that does not act for the signer', async () => {
+    await here.isLower();
+    const next = await lab.takeOver();
+    await here.fill();
+    expect(await lab.fills()).toEqual([]);
+    await here.goOnUntil('all behind it are final', areConfirmed(behindIt), next);
+    expect(await lab.fills()).toHaveLength(1);
+  });
+
+  it('is not filled by itself when the chain shows that what was executed used no nonce either', async () => {
+    await here.isLower();
+    lab.chain.transactionCounts = async (accounts) => accounts.map(() => 0n);
+    await here.fill();
+    expect(await lab.fills()).toEqual([]);
+  });
+
   it('is not filled when the chain does not show that the transaction failed', async () => {
+    await here.isLower();
     const { hash } = itsBytes();
     lab.chain.faults.receipt = (asked) => (asked === hash ? { kind: 'none' } : undefined);
+    await here.fill();
+    expect(await lab.fills()).toEqual([]);
     await expect(here.sync()).rejects.toMatchObject({ code: 'chain_behind_books' });
     expect(await lab.fills()).toEqual([]);
   });

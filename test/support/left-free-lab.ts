@@ -1,5 +1,8 @@
+import { HoldBehind } from '../../src/modules/lost-commits/index.js';
+import { FillLeftFree } from '../../src/modules/nonces/application/fill-left-free.js';
 import { SyncSigner } from '../../src/modules/nonces/application/sync-signer.js';
 import { Database } from '../../src/platform/database/database.js';
+import { DEV_CHAIN } from './builders.js';
 import type { ModelTx } from './model-chain.js';
 import type { NodeLab } from './node-lab.js';
 import { tagged } from './send-faults.js';
@@ -12,7 +15,23 @@ export class LeftFreeLab {
 
   /** Life goes on until something is so; the pauses of a held signer are real time. */
   async goOnUntil(what: string, isSo: () => Promise<boolean>, node = this.lab.node): Promise<void> {
-    await until(what, async () => (await this.lab.live(1, node), isSo()), 20_000);
+    const goOn = async (): Promise<boolean> => {
+      await this.lab.live(1, node);
+      await this.fill(node);
+      return isSo();
+    };
+    await until(what, goOn, 20_000);
+  }
+
+  /** What a node does by itself. */
+  fill(node = this.lab.node): Promise<void> {
+    return node.get(FillLeftFree).execute(DEV_CHAIN);
+  }
+
+  /** Until the next fill by itself has what it needs: a second look that shows a lower nonce. */
+  async isLower(node = this.lab.node): Promise<void> {
+    const isSo = () => node.get(HoldBehind).lower(DEV_CHAIN).length > 0;
+    await until('the nonce is known to be lower', async () => (await node.step(), isSo()), 20_000);
   }
 
   sync({ dryRun = false, node = this.lab.node, atMost = 1_000 }: SyncOptions = {}) {

@@ -11,7 +11,9 @@ import { FreeNonceGaps } from './application/free-nonce-gaps.js';
 import { LookAtHolds } from './application/look-at-holds.js';
 import { EndHolds, TendHolds } from './application/tend-holds.js';
 import { HoldScheduler } from './infrastructure/hold-scheduler.js';
+import { FillLeftFree } from './application/fill-left-free.js';
 import { LeftFreeNonces } from './application/left-free-nonces.js';
+import { LeftFreeScheduler } from './infrastructure/left-free-scheduler.js';
 import { ReassignNonces } from './application/reassign-nonces.js';
 import { ReopenNonces } from './application/reopen-nonces.js';
 import { SearchListings } from './application/search-listings.js';
@@ -27,7 +29,9 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     FillNonceGaps,
     ForeignNonces,
     FreeNonceGaps,
+    FillLeftFree,
     LeftFreeNonces,
+    LeftFreeScheduler,
     LookAtHolds,
     TendHolds,
     EndHolds,
@@ -37,6 +41,6 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     SearchListings,
     SyncSigner,
   ],
-  exports: [AlignNonces, FillNonceGaps, FreeNonceGaps, LeftFreeNonces, ReassignNonces, ReopenNonces],
+  exports: [AlignNonces, FillNonceGaps, FreeNonceGaps, ReassignNonces, ReopenNonces],
 })
 export class NoncesModule {}

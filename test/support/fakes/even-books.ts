@@ -7,6 +7,6 @@ export const evenBooks: CompareBooks = fakeOf(CompareBooks, { onSameChain: async
 
 /** No chain is behind our books. */
 export const noneBehind: HoldBehind = fakeOf(HoldBehind, {
-  admit: async (_chainId, leases) => ({ even: leases, lower: [] }),
+  admit: async (_chainId, leases) => leases,
   look: async () => undefined,
 });

@@ -1,4 +1,4 @@
-import { fakeOf } from '../../support/fakes/fake-of.js';
+import { noneBehind } from '../../support/fakes/even-books.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { IN_FLIGHT_START } from '../../../src/config/index.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
@@ -6,7 +6,6 @@ import type { LookForDelegations } from '../../../src/modules/lanes/application/
 import { type RecoverLane, ResumeLanes } from '../../../src/modules/lanes/application/resume-lanes.js';
 import type { ResendAttempts } from '../../../src/modules/lanes/application/resend-attempts.js';
 import type { AdmitLanes } from '../../../src/modules/lost-commits/index.js';
-import { LeftFreeNonces } from '../../../src/modules/nonces/index.js';
 import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
 import {
@@ -56,7 +55,7 @@ beforeEach(() => {
   onResend = () => undefined;
   [waiting, below, reads, unmined, resent, renewed] = [[], 3, [], [], [], []];
   resume = new ResumeLanes(
-    fakeOf(LeftFreeNonces, { admit: async (_chainId, leases) => leases }),
+    noneBehind,
     { execute: async () => admitted } as unknown as AdmitLanes,
     {
       execute: async (...args: unknown[]) => {

@@ -11,7 +11,6 @@ import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { ourWork } from '../../support/fakes/our-work.js';
 import { type ChainBehind, LeasedWork } from '../../../src/modules/ledger/index.js';
-import type { Lease } from '../../../src/modules/signers/index.js';
 
 const [GOOD, BAD] = [aLease(aSigner(1)), aLease(aSigner(2))];
 const SHOWN = { cause: 'LOWER_NONCE', chainNonce: 3, usedBelow: 5, block: null } as const;
@@ -19,6 +18,7 @@ const SHOWN = { cause: 'LOWER_NONCE', chainNonce: 3, usedBelow: 5, block: null }
 /** Of BAD. */
 let standing: Compared['standing'];
 let shown: ChainBehind;
+let before: ChainBehind;
 let wasBehind: boolean;
 let isDown: boolean;
 let asked: SignerId[][];
@@ -31,12 +31,12 @@ let hold: HoldBehind;
 
 beforeEach(() => {
   [standing, wasBehind, isDown, asked, resets, marked] = ['behind', false, false, [], [], []];
-  shown = SHOWN;
+  [shown, before] = [SHOWN, SHOWN];
   clock = new FakeClock();
   memory = new LaneMemory(clock);
   const shownOf = (signer: SignerId): Compared => {
     const isBad = sameSigner(signer, BAD.signer);
-    const behind = isBad && wasBehind ? SHOWN : null;
+    const behind = isBad && wasBehind ? before : null;
     return {
       books: { signer, begun: true, usedBelow: 5n, block: 1, origin: [], behind },
       standing: isBad ? standing : 'even',
@@ -66,24 +66,22 @@ beforeEach(() => {
   );
 });
 
-const admit = async (...leases: Lease[]): Promise<readonly Lease[]> => (await hold.admit(DEV_CHAIN, leases)).even;
-
 it('a lane whose chain is behind does not begin, and is compared again now and then', async () => {
-  expect(await admit(GOOD, BAD)).toEqual([GOOD]);
-  expect(await admit(BAD)).toEqual([]);
+  expect(await hold.admit(DEV_CHAIN, [GOOD, BAD])).toEqual([GOOD]);
+  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([]);
   expect([asked.length, marked]).toEqual([1, ['origin', 'behind']]);
   clock.advance(2_000);
   standing = 'even';
   wasBehind = true;
-  expect(await admit(BAD)).toEqual([BAD]);
+  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([BAD]);
   expect(marked.slice(2)).toEqual(['caught up']);
 });
 
 it('a lane whose chain may be behind waits, and only the log says so, once', async () => {
   standing = 'unknown';
-  expect(await admit(BAD)).toEqual([]);
+  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([]);
   clock.advance(500);
-  expect(await admit(BAD)).toEqual([]);
+  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([]);
   expect(marked).toEqual(['doubted']);
 });
 
@@ -95,7 +93,7 @@ it('a lane that goes on is compared again after a while, before anything new of 
   expect(asked).toHaveLength(1);
   standing = 'behind';
   clock.advance(30_000);
-  expect([await admit(BAD), memory.needsRecovery(BAD)]).toEqual([[], true]);
+  expect([await hold.admit(DEV_CHAIN, [BAD]), memory.needsRecovery(BAD)]).toEqual([[], true]);
 });
 
 it('a look has the lane of a signer whose chain may be behind begin again, and no other', async () => {
@@ -122,20 +120,26 @@ it('a signer that is held is not looked at besides', async () => {
   expect(asked).toHaveLength(1);
 });
 
-it('a lower nonce is named from the second look on that shows it', async () => {
-  expect((await hold.admit(DEV_CHAIN, [GOOD, BAD])).lower).toEqual([]);
+it('a signer has a lower nonce from the second look on that shows it, until the chain is even', async () => {
+  await hold.admit(DEV_CHAIN, [GOOD, BAD]);
+  expect(hold.lower(DEV_CHAIN)).toEqual([]);
   wasBehind = true;
-  expect((await hold.admit(DEV_CHAIN, [BAD])).lower).toEqual([]);
   clock.advance(2_000);
-  expect((await hold.admit(DEV_CHAIN, [GOOD, BAD])).lower).toEqual([{ lease: BAD, nonce: 3n }]);
+  await hold.admit(DEV_CHAIN, [GOOD, BAD]);
+  expect([hold.lower(DEV_CHAIN), hold.lower(DEV_CHAIN + 1)]).toEqual([[BAD.signer], []]);
+  clock.advance(2_000);
+  standing = 'even';
+  await hold.admit(DEV_CHAIN, [BAD]);
+  expect(hold.lower(DEV_CHAIN)).toEqual([]);
 });
 
 it.each([
   ['it is not known yet', () => void (standing = 'unknown')],
   ['the chain is another one', () => void (shown = { ...SHOWN, cause: 'CHAIN_RESET' })],
-  ['too few endpoints tell the nonce', () => void (shown = { ...SHOWN, chainNonce: null })],
-] as [string, () => void][])('a lower nonce is not named while %s', async (_words, change) => {
+  ['it was held for another chain before', () => void (before = { ...SHOWN, cause: 'CHAIN_RESET' })],
+] as [string, () => void][])('a signer has no lower nonce while %s', async (_words, change) => {
   wasBehind = true;
   change();
-  expect((await hold.admit(DEV_CHAIN, [BAD])).lower).toEqual([]);
+  await hold.admit(DEV_CHAIN, [BAD]);
+  expect(hold.lower(DEV_CHAIN)).toEqual([]);
 });

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import type { ReceiptLookup } from '../../../src/modules/chain/index.js';
 import { LostCommitsRepository, type ManagedTx, ManagedTxRepository } from '../../../src/modules/ledger/index.js';
-import { HoldBehind } from '../../../src/modules/lost-commits/index.js';
 import type { FillNonceGaps } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
 import { LeftFreeNonces } from '../../../src/modules/nonces/application/left-free-nonces.js';
 import { aHash, aLease, aManagedTx, aReceipt, aSigner } from '../../support/builders.js';
@@ -9,7 +8,6 @@ import { fakeOf } from '../../support/fakes/fake-of.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 
 const SIGNER = aSigner();
-const EVEN = aLease(aSigner(2));
 const FROM = { signer: SIGNER, nonce: 5n };
 
 let chain: ModelChain;
@@ -47,7 +45,6 @@ beforeEach(() => {
     fakeOf(LostCommitsRepository, { consumedFrom: async (...args) => (asked.push(args), consumed) }),
     fakeOf(ManagedTxRepository, { byIds: async (ids) => txs.filter(({ id }) => ids.includes(id)) }),
     { fill: async (...args: unknown[]) => void filled.push(args) } as unknown as FillNonceGaps,
-    fakeOf(HoldBehind, { admit: async () => ({ even: [EVEN], lower: [{ lease: aLease(SIGNER), nonce: 5n }] }) }),
   );
 });
 
@@ -99,18 +96,4 @@ it('get fills under the lease of their signer', async () => {
   const left = (await leftFree.find(FROM, 7)) ?? [];
   await leftFree.fill(aLease(SIGNER), left);
   expect(filled).toEqual([[SIGNER.chainId, [aLease(SIGNER)], left]]);
-});
-
-it('get fills by themselves when their signer is held for them, and other lanes go on', async () => {
-  expect(await leftFree.admit(SIGNER.chainId, [EVEN, aLease(SIGNER)])).toEqual([EVEN]);
-  expect(filled).toMatchObject([[SIGNER.chainId, [aLease(SIGNER)], [{ nonce: 5n, leftBy: { id: 'failed' } }]]]);
-  expect(asked).toEqual([[FROM, 65]]);
-});
-
-it.each([
-  ['more than 64', () => void (consumed = Array.from({ length: 65 }, () => ({ nonce: 5n, txId: 'failed' })))],
-  ['not all those of failures', () => void consumed.push({ nonce: 6n, txId: null })],
-] as [string, () => void][])('get no fills by themselves when they are %s', async (_words, change) => {
-  change();
-  expect([await leftFree.admit(SIGNER.chainId, [EVEN, aLease(SIGNER)]), filled]).toEqual([[EVEN], []]);
 });

@@ -217,13 +217,21 @@ describe('nonces that failed transactions left free', () => {
     [shown, leftFree] = [LOWER, [LEFT]];
   });
 
-  it('get fills at once, under the lease of the signer, and nothing else is done', async () => {
+  it('get fills when it is known what is out, under the lease of the signer, and nothing else is done', async () => {
     expect(await sync.execute(SIGNER, 10)).toMatchObject({ behind: 'LOWER_NONCE', leftFree: [LEFT] });
-    expect(calls.filter(([what]) => what === 'left free' || what === 'fill')).toEqual([
+    expect(calls.filter(([what]) => ['reconcile', 'as owner', 'left free', 'fill'].includes(String(what)))).toEqual([
+      ['reconcile', SIGNER, false],
+      ['as owner', SIGNER],
       ['left free', PLACE, 10],
       ['fill', LEASE, [LEFT]],
     ]);
-    expect([writes.written, calls.some(([what]) => what === 'reconcile')]).toEqual([[], false]);
+    expect(writes.written).toEqual([]);
+  });
+
+  it('get none while not all that is out is known', async () => {
+    held = true;
+    await expect(sync.execute(SIGNER, 10)).rejects.toMatchObject({ code: 'signer_held' });
+    expect(calls.some(([what]) => what === 'fill')).toBe(false);
   });
 
   it.each([

@@ -15,6 +15,7 @@ const ON_EACH_CHAIN = [
   'follow',
   'hand-over',
   'holds',
+  'left-free',
   'receipts',
   'resubmit',
 ];

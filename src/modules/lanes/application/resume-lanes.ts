@@ -3,8 +3,7 @@ import { groupBy } from '../../../kernel/group-by.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
-import { AdmitLanes } from '../../lost-commits/index.js';
-import { LeftFreeNonces } from '../../nonces/index.js';
+import { AdmitLanes, HoldBehind } from '../../lost-commits/index.js';
 import type { Lease } from '../../signers/index.js';
 import {
   AttemptRepository,
@@ -80,7 +79,7 @@ export class RecoverLane {
 @Injectable()
 export class ResumeLanes {
   constructor(
-    private readonly leftFree: LeftFreeNonces,
+    private readonly behind: HoldBehind,
     private readonly admit: AdmitLanes,
     private readonly recover: RecoverLane,
     private readonly delegations: LookForDelegations,
@@ -92,7 +91,7 @@ export class ResumeLanes {
 
   /** @returns the leases whose lanes go on */
   async execute(chain: ChainConnector, held: readonly Lease[]): Promise<readonly Lease[]> {
-    const even = await this.leftFree.admit(chain.chainId, held);
+    const even = await this.behind.admit(chain.chainId, held);
     const admitted = await this.admit.execute(chain, even);
     // Not those that have to be admitted again, because a new epoch began since they were.
     const leases = admitted.filter((lease) => this.memory.isAdmitted(lease));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NonceConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
-import { type ChainId, distinctSigners, type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, distinctSigners, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { RpcUnavailable } from '../../chain/index.js';
 import { type Lease, leasesFor } from '../../signers/index.js';
 import { LaneMemory, LeasedWork } from '../../ledger/index.js';
@@ -12,21 +12,12 @@ import { MarkBehind } from './mark-behind.js';
 const OBSERVE_AGAIN_MS = 500;
 const CHECK_AGAIN_MS = 2_000;
 
-/** The lanes that may go on, and those whose chain is known to use fewer nonces than our books. */
-export interface Admitted {
-  readonly even: readonly Lease[];
-  readonly lower: readonly LowerNonce[];
-}
-
-/** A signer that an earlier look held, and its next nonce as the chain has it. */
-interface LowerNonce {
-  readonly lease: Lease;
-  readonly nonce: Nonce;
-}
-
 /** What is known of a signer. Monotonic milliseconds. */
 interface Look {
+  readonly signer: SignerId;
   readonly isHeld: boolean;
+  /** Two looks or more showed a lower nonce, and not another chain. */
+  readonly isLower: boolean;
   readonly compareAgainAt: number;
 }
 
@@ -52,8 +43,9 @@ export class HoldBehind {
 
   /**
    * Compares those whose lanes begin, and those that were not compared for `nonce.nonceStateTimeout`, as long as the cursor is trusted.
+   * @returns the leases whose lanes may go on
    */
-  async admit(chainId: ChainId, leases: readonly Lease[]): Promise<Admitted> {
+  async admit(chainId: ChainId, leases: readonly Lease[]): Promise<readonly Lease[]> {
     const now = this.clock.monotonicMs();
     const due = leases.filter((lease) => this.isDue(lease, now));
     const compared =
@@ -67,10 +59,7 @@ export class HoldBehind {
       const found = compared[index];
       if (found) await this.decide(lease, found);
     }
-    return {
-      even: leases.filter(({ signer }) => !this.isHeld(signer)),
-      lower: due.flatMap((lease, index) => lowerOf(lease, compared[index])),
-    };
+    return leases.filter(({ signer }) => !this.isHeld(signer));
   }
 
   /**
@@ -100,6 +89,13 @@ export class HoldBehind {
     }
   }
 
+  /** Signers of a chain that are held because it is known to use fewer nonces than our books. */
+  lower(chainId: ChainId): SignerId[] {
+    return [...this.looks.values()].flatMap(({ signer, isLower }) =>
+      isLower && signer.chainId === chainId ? [signer] : [],
+    );
+  }
+
   private isHeld(signer: SignerId): boolean {
     return this.looks.get(signerKey(signer))?.isHeld === true;
   }
@@ -119,26 +115,22 @@ export class HoldBehind {
   }
 
   private async decide(lease: Lease, { books, standing, origin, shown }: Compared): Promise<void> {
-    const wasHeld = this.isHeld(lease.signer);
+    const { signer } = lease;
+    const wasHeld = this.isHeld(signer);
     const now = this.clock.monotonicMs();
     const isHeld = standing !== 'even';
     const pause = { even: this.config.nonceStateTimeout, behind: CHECK_AGAIN_MS, unknown: OBSERVE_AGAIN_MS }[standing];
     // First, so that a lane whose write fails does not go on.
     if (isHeld) {
-      this.memory.forget([lease.signer]);
-      this.looks.set(signerKey(lease.signer), { isHeld, compareAgainAt: now + pause });
+      const isLower = standing === 'behind' && shown?.cause === 'LOWER_NONCE' && books.behind?.cause === 'LOWER_NONCE';
+      this.memory.forget([signer]);
+      this.looks.set(signerKey(signer), { signer, isHeld, isLower, compareAgainAt: now + pause });
     }
     if (standing === 'behind' && shown !== null) await this.mark.behind(lease, books, shown);
     if (standing === 'unknown' && !wasHeld && books.behind === null) this.mark.doubted(lease, shown);
     if (isHeld) return;
     if (origin !== null) await this.mark.origin(lease, origin);
     if (books.behind !== null) await this.mark.caughtUp(lease, books.behind);
-    this.looks.set(signerKey(lease.signer), { isHeld, compareAgainAt: now + pause });
+    this.looks.set(signerKey(signer), { signer, isHeld, isLower: false, compareAgainAt: now + pause });
   }
-}
-
-function lowerOf(lease: Lease, found: Compared | undefined): LowerNonce[] {
-  const { cause, chainNonce = null } = found?.shown ?? {};
-  const isKnown = found?.standing === 'behind' && found.books.behind !== null && cause === 'LOWER_NONCE';
-  return isKnown && chainNonce !== null ? [{ lease, nonce: BigInt(chainNonce) }] : [];
 }

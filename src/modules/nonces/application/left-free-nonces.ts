@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
+import type { Nonce } from '../../../kernel/signer-id.js';
 import { agreedHashes, type ChainConnector, Chains, type PlacedTx } from '../../chain/index.js';
 import type { Lease, SlotRef } from '../../signers/index.js';
-import { HoldBehind } from '../../lost-commits/index.js';
 import { LostCommitsRepository, type ManagedTx, ManagedTxRepository } from '../../ledger/index.js';
 import { FillNonceGaps, type FreeSlot } from './fill-nonce-gaps.js';
 
 /** More than one call fills; with more than these the chain lost blocks. */
 const MOST_SLOTS = 10_000;
-
-/** Each nonce costs a no-op, so an operator has to fill more of them with {@link SyncSigner}. */
-const MOST_BY_ITSELF = 64;
 
 /** A nonce that a failed transaction left free, and that transaction. */
 export type LeftFree = Required<FreeSlot> & PlacedTx;
@@ -26,36 +22,20 @@ export class LeftFreeNonces {
     private readonly repository: LostCommitsRepository,
     private readonly txs: ManagedTxRepository,
     private readonly fillGaps: FillNonceGaps,
-    private readonly behind: HoldBehind,
   ) {}
-
-  /**
-   * Fills a few of them without a request. What lets it do so is known of a signer by then: two looks at different blocks showed the lower
-   * count, and `find` reads the failures once more.
-   * @returns the leases whose lanes may go on
-   */
-  async admit(chainId: ChainId, leases: readonly Lease[]): Promise<readonly Lease[]> {
-    const { even, lower } = await this.behind.admit(chainId, leases);
-    for (const { lease, nonce } of lower) {
-      const left = await this.find({ signer: lease.signer, nonce }, MOST_BY_ITSELF, MOST_BY_ITSELF);
-      if (left !== null) await this.fill(lease, left);
-    }
-    return even;
-  }
 
   /**
    * @param from the chain's next nonce
    * @param atMost how many of them to return: what is above them decides all the same
-   * @param most nonces to look at
    * @returns lowest first; null when we call another nonce used that is not below it: of what was not executed in vain, or is not in the block
    * that we know, by what the endpoints agree on. Then the chain lost blocks, or an endpoint lies.
    */
-  async find(from: SlotRef, atMost: number, most = MOST_SLOTS): Promise<LeftFree[] | null> {
-    const slots = await this.repository.consumedFrom(from, most + 1);
+  async find(from: SlotRef, atMost: number): Promise<LeftFree[] | null> {
+    const slots = await this.repository.consumedFrom(from, MOST_SLOTS + 1);
     const txs = await this.txs.byIds(slots.flatMap(({ txId }) => txId ?? []));
     const byId = new Map(txs.map((tx) => [tx.id, tx]));
     const left = slots.flatMap(({ nonce, txId }) => leftBy(byId.get(txId ?? ''), nonce));
-    if (left.length < slots.length || slots.length > most) return null;
+    if (left.length < slots.length || slots.length > MOST_SLOTS) return null;
     const isAsKnown = await this.areAsKnown(this.chains.get(from.signer.chainId), left);
     return isAsKnown ? left.slice(0, atMost) : null;
   }

@@ -9,7 +9,7 @@ import { type Lease, NonceLedger } from '../../signers/index.js';
 import { type Compared, CompareBooks, type Reconciliation, ReconcileSigner } from '../../lost-commits/index.js';
 import { type LeftFree, LeftFreeNonces } from './left-free-nonces.js';
 
-/** The result of an alignment that an operator requested; of a preview, what it would be. */
+/** The result of an alignment; of a preview, what it would be. */
 export interface SyncReport {
   readonly signer: SignerId;
   /** The count that the endpoints of the chain agree on, by the evidence of `raise_cursor`. */
@@ -54,7 +54,7 @@ const REFUSALS = {
 } as const satisfies Record<string, Refusal>;
 
 /**
- * Aligns a signer with its chain on request of an operator. Raises the cursor to the count that the endpoints agree on, without a second
+ * Aligns a signer with its chain on request of an operator, or of {@link FillLeftFree}. Raises the cursor to the count that the endpoints agree on, without a second
  * observation, and frees a gap of any width, a part with each call. Never lowers the cursor: transactions above it may have been sent. Where
  * failed transactions left their nonces free, fills get these nonces, and nothing else is done.
  */
@@ -86,10 +86,7 @@ export class SyncSigner {
     const [compared] = await this.books.execute(signer.chainId, [signer]);
     const behind = compared?.standing === 'even' ? undefined : compared;
     if (dryRun) return this.preview(chain, signer, atMost, behind);
-    if (behind) {
-      refuse(behind, refusalOf(behind));
-      return this.work.asOwner(signer, (lease) => this.fill(chain, lease, atMost, behind));
-    }
+    if (behind) refuse(behind, refusalOf(behind));
     const { held, found } = await this.reconcile.execute(signer, vouches);
     if (held)
       throw new Conflict(
@@ -99,7 +96,7 @@ export class SyncSigner {
         { ...signer },
       );
     return this.work.asOwner(signer, async (lease) => ({
-      ...(await this.align(chain, lease, atMost)),
+      ...(await (behind ? this.fill(chain, lease, atMost, behind) : this.align(chain, lease, atMost))),
       recovered: found,
     }));
   }
@@ -167,7 +164,7 @@ export class SyncSigner {
 
   private logged({ signer, chain, pending, cursor, gap, leftFree }: SyncReport): void {
     const filled = leftFree.map(({ nonce }) => nonce);
-    this.log.warn('signer aligned with its chain by request', {
+    this.log.warn('signer aligned with its chain', {
       signer: signerKey(signer),
       chain,
       pending,
