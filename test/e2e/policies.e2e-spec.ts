@@ -94,7 +94,7 @@ describe('typed data', () => {
     expect(verifyTypedData(DATA.domain, DATA.types, DATA.message, signature ?? '')).toBe(SIGNER);
     expect(Signature.from(signature)).toMatchObject({ r, s, v });
     const { items } = (await node.get<{ items: AnyBody[] }>('/api/v1/audit?action=signTypedData')).body;
-    const detail = { digest, domain: DATA.domain, primaryType: 'Permit', message: DATA.message };
+    const detail = { digest, ...DATA };
     expect(items).toMatchObject([{ object: `signer:${DEV_CHAIN}:${SIGNER.toLowerCase()}`, detail }]);
   });
 
@@ -103,8 +103,9 @@ describe('typed data', () => {
     expect(await asked({ domain })).toMatchObject({ status: 403, body: refusedBy('typedData') });
     expect((await asked({ domain: { ...DATA.domain, chainId: 1 } })).body).toMatchObject({ code: 'wrong_chain' });
     expect((await asked({ primaryType: 'Order' })).body).toMatchObject({ status: 400, code: 'invalid_typed_data' });
-    const message = { ...DATA.message, more: Array.from({ length: 501 }, () => 1) };
-    expect((await asked({ message })).body).toMatchObject({ status: 422, code: 'typed_data_too_large' });
+    const types = { Permit: [{ name: 'value', type: 'uint256[]' }] };
+    const message = { value: Array.from({ length: 501 }, () => 1) };
+    expect((await asked({ types, message })).body).toMatchObject({ status: 422, code: 'typed_data_too_large' });
     expect((await asked({}, STRANGER)).body).toMatchObject({ status: 422, code: 'no_key_here' });
   });
 

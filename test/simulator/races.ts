@@ -43,7 +43,7 @@ export function checkRaces(end: Snapshot, chain: SimChain): void {
     const winner = end.attempts.find(({ hash }) => hash === mined?.hash);
     // What ended because somebody else had its nonce for good stays as it is when a deeper reorg mines ours: the known exception of I8.
     const isLeft = mined !== undefined && chain.wasTakenForGood(mined) && isForeign(tx, end);
-    if (winner && !isLeft) checkLoser(tx, winner, end);
+    if (winner && !(isLeft && tx.state !== 'CONFIRMED')) checkLoser(tx, winner, end);
   }
   checkNobodyWasMoved(end, chain);
 }

@@ -11,6 +11,7 @@ import { signerKey } from '../../../src/kernel/signer-id.js';
 import type { TypedData } from '../../../src/platform/crypto/typed-data.js';
 import { ANYONE } from '../../../src/kernel/caller.js';
 import { aSigner } from '../../support/builders.js';
+import { until } from '../../support/until.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const SIGNER = aSigner();
@@ -30,10 +31,13 @@ let hasKey: boolean;
 let cannot: Error | null;
 let failure: Error | null;
 let pause: Pause | null;
+/** The custody takes its time. */
+let slow: () => Promise<void>;
 let sign: SignTypedData;
 
 beforeEach(() => {
   [calls, allowed, hasKey, cannot, failure, pause] = [[], [`${TOKEN}/Permit`, 'Mail/Mail'], true, null, null, null];
+  slow = async () => undefined;
   const set = (): PolicySet =>
     new PolicySet(
       '',
@@ -47,6 +51,7 @@ beforeEach(() => {
       },
       sign: async (_signer, items: readonly Signable[]) => {
         calls.push(['sign', ...items.map(({ kind }) => kind)]);
+        await slow();
         if (failure) throw failure;
         return [SIGNATURE];
       },
@@ -72,8 +77,7 @@ describe('typed data', () => {
   it('is recorded, and then signed', async () => {
     const { digest, signature } = await execute();
     expect(signature).toBe(SIGNATURE);
-    const { domain, primaryType, message } = DATA;
-    const detail = { digest, domain, primaryType, message };
+    const detail = { digest, ...DATA };
     expect(calls).toEqual([
       ['refresh'],
       ['pause of', SIGNER, ANYONE.account],
@@ -114,6 +118,17 @@ describe('typed data', () => {
       typeof problem === 'string' ? { code: problem } : { message: expect.stringMatching(problem) },
     );
     expect(calls.filter(([what]) => what === 'audit' || what === 'sign')).toEqual([]);
+  });
+
+  it('of one signer takes two turns at once at most', async () => {
+    const waits: (() => void)[] = [];
+    slow = () => new Promise<void>((resolve) => waits.push(resolve));
+    const all = Promise.all([execute(), execute(), execute()]);
+    await until('two are asked for', async () => waits.length === 2);
+    waits.forEach((end) => end());
+    await until('the third is', async () => waits.length === 3);
+    waits[2]?.();
+    expect(await all).toHaveLength(3);
   });
 
   it('that the custody does not sign now may be asked for again', async () => {

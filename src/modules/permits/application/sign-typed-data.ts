@@ -7,7 +7,11 @@ import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { EcdsaSignature } from '../../../kernel/signing.js';
 import { encodeTypedData, type TypedData } from '../../../platform/crypto/typed-data.js';
 import { SignerPolicies } from '../../policies/index.js';
+import { AtMost } from '../../../platform/scheduling/at-most.js';
 import { Custody, CustodyFailed, SignerPauses } from '../../signers/index.js';
+
+/** For one signer: a flood does not take a key service from the lanes. */
+const MOST_AT_ONCE = 2;
 
 export interface SignedTypedData {
   readonly digest: Hash;
@@ -20,6 +24,8 @@ export interface SignedTypedData {
  */
 @Injectable()
 export class SignTypedData {
+  private readonly turns = new Map<string, AtMost>();
+
   constructor(
     private readonly custody: Custody,
     private readonly policies: SignerPolicies,
@@ -39,8 +45,8 @@ export class SignTypedData {
     await this.policies.refresh();
     this.policies.assertAllowed(signer, this.policies.present.ofTypedData(signer, nameOf(data)));
     await this.assertGoesOn(signer, by.account);
-    const { domain, primaryType, message } = data;
-    const detail = { digest, domain, primaryType, message };
+    const { domain, types, primaryType, message } = data;
+    const detail = { digest, domain, types, primaryType, message };
     // Before it is signed: a signature that nobody recorded could be used.
     await this.audit.record({ by, action: 'signTypedData', object: `signer:${signerKey(signer)}`, detail });
     return { digest, signature: await this.signed(signer, bytes, digest) };
@@ -77,9 +83,17 @@ export class SignTypedData {
     );
   }
 
+  private turnsOf(signer: SignerId): AtMost {
+    const turns = this.turns.get(signerKey(signer)) ?? new AtMost(MOST_AT_ONCE);
+    this.turns.set(signerKey(signer), turns);
+    return turns;
+  }
+
   private async signed(signer: SignerId, bytes: Uint8Array, digest: Hash): Promise<EcdsaSignature> {
     try {
-      const [signature] = await this.custody.sign(signer, [{ kind: 'typedData', bytes, digest }]);
+      const [signature] = await this.turnsOf(signer).run(() =>
+        this.custody.sign(signer, [{ kind: 'typedData', bytes, digest }]),
+      );
       if (signature) return signature;
       throw new InvariantViolation('the custody returned no signature');
     } catch (error) {

@@ -33,7 +33,7 @@ export class SignTypedDataDto {
     type: 'object',
     additionalProperties: true,
     example: TYPES,
-    description: 'Fields by type; EIP712Domain may be left out',
+    description: 'Fields by type, at most 8 types; EIP712Domain may be left out',
   })
   @IsObject()
   types!: TypedData['types'];
@@ -46,7 +46,7 @@ export class SignTypedDataDto {
     type: 'object',
     additionalProperties: true,
     example: MESSAGE,
-    description: 'Numbers above 2^53 as text',
+    description: 'The fields of the types, and no others. Numbers above 2^53 as text',
   })
   @IsObject()
   message!: Record<string, unknown>;
