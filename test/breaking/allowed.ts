@@ -34,7 +34,7 @@ const OF_HOLDS: readonly string[] = [
     added(value, 'GET /api/v1/tx/{txId}/explain', `${WAITING}/${COMMAND}`),
     ...CHANGES.map(([operation, status]) => added(value, operation, COMMAND, status)),
   ]),
-  added('outsideNonces', 'POST /api/v1/tx/simulate', RULE),
+  ...['outsideNonces', 'typedData'].map((value) => added(value, 'POST /api/v1/tx/simulate', RULE)),
 ];
 
 /**

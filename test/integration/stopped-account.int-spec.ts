@@ -189,6 +189,13 @@ describe('a stop of an account in the middle of something', () => {
     }
   });
 
+  it('holds for what the account asks of any signer, and for no other account', async () => {
+    await stop();
+    const of = (account?: string) => lab.node.get(SignerPauses).of(lab.node.signer(), account);
+    expect([await of(), await of(STOP.account?.id)]).toMatchObject([null, { account: STOP.account }]);
+    expect(await of('00000000-0000-7000-8000-000000000000')).toBeNull();
+  });
+
   it('sets nothing aside when it ended after the look', async () => {
     const txId = await shop(1);
     await stop();

@@ -42,6 +42,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/integration/neighbours.int-spec.ts',
   },
   {
+    parts: ['SignTypedData'],
+    why: 'two turns at once for each signer, in memory; lanes and other signers do not take them',
+    shownBy: 'test/unit/permits/sign-typed-data.spec.ts',
+  },
+  {
     parts: ['LeftFreeScheduler'],
     why: 'a ticker of its own for signers that are held for a lower nonce, 64 no-ops of each at once, with growing pauses; one that fails is not due for a while',
     shownBy: 'test/unit/nonces/fill-left-free.spec.ts',

@@ -454,9 +454,16 @@ const PAUSES = faults(int('paused-signer'), [
   {
     id: 'pause-of-the-wrong-way-round',
     in: 'signer_pause_of',
-    text: `pauseOf('$1::bigint', '$2::text')`,
-    becomes: `pauseOf('$1::bigint + 1', '$2::text')`,
+    text: `pauseOf('$1::bigint', '$2::text', '$3')`,
+    becomes: `pauseOf('$1::bigint + 1', '$2::text', '$3')`,
     why: 'a resume says that nothing holds the signer, and it stands still',
+  },
+  {
+    id: 'pause-of-a-signer-alone',
+    in: 'signer_pause_of',
+    text: `'$3')`,
+    becomes: `"left('$3', 0)")`,
+    why: 'typed data is signed for a stopped account',
   },
   {
     id: 'pauses-from-the-start-of-each-chain',
