@@ -8,8 +8,10 @@ import {
   IsInt,
   IsObject,
   IsOptional,
+  IsString,
   Matches,
   Max,
+  MaxLength,
   Min,
   ValidateNested,
 } from 'class-validator';
@@ -18,13 +20,16 @@ import { BLOB_BYTES, SPEEDS, type Speed } from '../../../chain/index.js';
 import { IsRequestId } from './request-id.js';
 
 /** EIP-3860 limits init code to 49,152 bytes, and nodes refuse transactions over 128 KiB. */
-const MAX_DATA_BYTES = 128 * 1024;
+export const MAX_DATA_BYTES = 128 * 1024;
 /** In blocks. Each number in use costs one database read per block. */
 export const MAX_CONFIRMATIONS = 10_000;
 /** EIP-7594 allows no more in one transaction. */
 const MAX_BLOBS = 6;
 /** Each costs 25,000 gas. */
 const MAX_AUTHORIZATIONS = 100;
+const MAX_FUNCTION_LENGTH = 500;
+/** Arguments, and what is in those that are lists. To encode so many takes about 10 ms. */
+export const MAX_CALL_VALUES = 1_000;
 const EXAMPLE_WORD = `0x${'ab'.repeat(32)}`;
 const EXAMPLE_SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const EXAMPLE_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -91,6 +96,29 @@ export class AuthorizationDto {
   s?: string;
 }
 
+export class CallDto {
+  @ApiProperty({
+    description: 'Name and types of the function, as Solidity writes them. A tuple is its types in brackets',
+    example: 'transfer(address,uint256)',
+    maxLength: MAX_FUNCTION_LENGTH,
+  })
+  @IsString()
+  @MaxLength(MAX_FUNCTION_LENGTH)
+  function!: string;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: {},
+    description:
+      'A value for each type: numbers as text (or safe integers), bytes as hex, true or false, lists for arrays and tuples. At most 1,000 in all',
+    example: [EXAMPLE_TO, '1000'],
+  })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_CALL_VALUES)
+  args?: unknown[];
+}
+
 export class PayloadDto {
   @ApiPropertyOptional({ description: 'Receiver; leave out to create a contract', example: EXAMPLE_TO })
   @IsOptional()
@@ -106,6 +134,13 @@ export class PayloadDto {
   @IsOptional()
   @IsHexBytes({ maxBytes: MAX_DATA_BYTES })
   data?: string;
+
+  @ApiPropertyOptional({ type: CallDto, description: 'A call of `to`, in place of `data`: Lockstep encodes it' })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => CallDto)
+  call?: CallDto;
 
   @ApiPropertyOptional({ description: 'Gas; leave out to let Lockstep estimate it', example: '21000' })
   @IsOptional()
