@@ -3,6 +3,7 @@ import { Transaction } from 'ethers';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { LaneMemory } from '../../src/modules/ledger/index.js';
 import { SpendLedger } from '../../src/modules/policies/index.js';
+import { AttemptSigner, NotEncodable } from '../../src/modules/sending/application/attempt-signer.js';
 import { SignAttempts } from '../../src/modules/sending/index.js';
 import { FencedUnitOfWork, NonceLedger } from '../../src/modules/signers/index.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -562,6 +563,18 @@ describe('what is spent is remembered from commit to commit', () => {
     await node.step();
     expect(await lab.states([held])).toEqual(['PENDING']);
     expect(exposed().fees).toBeLessThanOrEqual(limit);
+  });
+
+  it('also where a slot is given back and taken by another tx, which reserves what it needs itself', async () => {
+    const node = await boundBy({ dailyValue: '100' });
+    jest.spyOn(node.get(AttemptSigner), 'sign').mockRejectedValueOnce(new NotEncodable(new Error('no such number')));
+    const failed = await paying(1, 10n);
+    await node.step();
+    const next = await paying(2, 60n);
+    await node.step();
+    expect(await node.tx(failed)).toMatchObject({ state: 'FAILED' });
+    expect(await node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+    expect((await books(node)).reserved[0]).toBe('60');
   });
 
   it('not by a former owner that comes back', async () => {
