@@ -88,6 +88,16 @@ describe('the daily amounts of a signer', () => {
     ]);
   });
 
+  it('are summed up again after 200 slots: each leaves a row to settle', () => {
+    const slots = (count: number) => memory.reserved(Array.from({ length: count }, () => holding()));
+    slots(199);
+    expect(sumOf()).not.toBeNull();
+    slots(1);
+    expect([sumOf(), hasReserves(), sumOf(OTHER)]).toEqual([null, true, SUM]);
+    memory.summedUp(LEASE.signer, LEASE.token, 'm1', SUM);
+    expect(sumOf()).toEqual(SUM);
+  });
+
   it('are forgotten alone, or with the lane', () => {
     memory.sumUpAgain([LEASE.signer, STRANGER]);
     expect([sumOf(), hasReserves(), memory.needsRecovery(LEASE)]).toEqual([null, false, false]);

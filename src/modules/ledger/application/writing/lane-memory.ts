@@ -29,6 +29,8 @@ interface Remembered {
 interface DailySum {
   readonly mark: string;
   readonly sum: Spending;
+  /** Slots that reserved something since then. */
+  readonly slots: number;
   readonly sumAgainAtMs: number;
 }
 
@@ -74,6 +76,8 @@ const TURN_MS = 10_000;
 const HELD_BACK_MS = 5_000;
 /** What has ended becomes rows to delete, and to read when it is summed up. All at the same time: signers share commits, and each sum costs statements. */
 const SUM_INTERVAL_MS = 10_000;
+/** Rows that the next sum of a signer has to delete besides those in flight: one statement does that for several signers. */
+const SUM_SLOTS = 200;
 /** A count reads one row for each tx in flight, so it is repeated only when the limit is near, and not more often than this. */
 const COUNT_INTERVAL_MS = 1_000;
 
@@ -254,7 +258,7 @@ export class LaneMemory {
   /** Of the policies of this mark: what is spent or reserved of the daily amounts, at most. Null when that has to be summed up. */
   dailySum(signer: SignerId, token: bigint, mark: string): Spending | null {
     const daily = this.dailyOf(signer, token, mark);
-    return daily && this.clock.monotonicMs() < daily.sumAgainAtMs ? daily.sum : null;
+    return daily && daily.slots < SUM_SLOTS && this.clock.monotonicMs() < daily.sumAgainAtMs ? daily.sum : null;
   }
 
   /** Whether all that the signer has in flight has a reserve, by the policies of this mark. */
@@ -267,7 +271,7 @@ export class LaneMemory {
     const lane = this.lanes.get(signerKey(signer));
     if (lane?.token !== token || !lane.recovered) return;
     const sumAgainAtMs = (Math.floor(this.clock.monotonicMs() / SUM_INTERVAL_MS) + 1) * SUM_INTERVAL_MS;
-    lane.daily = { mark, sum: { value, fees }, sumAgainAtMs };
+    lane.daily = { mark, sum: { value, fees }, slots: 0, sumAgainAtMs };
   }
 
   /** Slots were taken, with these reserves. */
@@ -275,8 +279,9 @@ export class LaneMemory {
     for (const { signer, reserve } of slots) {
       const lane = this.lanes.get(signerKey(signer));
       if (!lane?.daily || !reserve) continue;
-      const { value, fees } = lane.daily.sum;
-      lane.daily = { ...lane.daily, sum: { value: value + reserve.value, fees: fees + reserve.fees } };
+      const { sum, slots: before } = lane.daily;
+      const grown = { value: sum.value + reserve.value, fees: sum.fees + reserve.fees };
+      lane.daily = { ...lane.daily, sum: grown, slots: before + 1 };
     }
   }
 
