@@ -5,6 +5,7 @@ import { LaneMemory, SignerFeeCaps } from '../../../src/modules/ledger/index.js'
 import { SignerPolicies, SpendLedger } from '../../../src/modules/policies/index.js';
 import { PolicySet } from '../../../src/modules/policies/domain/policy-set.js';
 import { Fence } from '../../../src/modules/signers/index.js';
+import { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
 import { aLease, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -13,9 +14,10 @@ const CAPS = { maxFeePerGas: 7n, maxPriorityFeePerGas: 2n, maxFeePerBlobGas: 3n 
 const MARK = 'newest';
 
 let memory: LaneMemory;
+let hasReconnected: boolean;
 
 beforeEach(() => {
-  memory = new LaneMemory(new FakeClock());
+  [memory, hasReconnected] = [new LaneMemory(new FakeClock()), false];
 });
 
 /** All but the first signer have daily amounts. */
@@ -28,6 +30,11 @@ async function reservedFor(...signers: readonly SignerId[]): Promise<unknown[]> 
     fakeOf(SpendLedger, { reserveInFlight: async (_fence, some) => void reserved.push(...some) }),
     fakeOf(SignerFeeCaps, { of: () => CAPS }),
     memory,
+    fakeOf(DatabaseWatch, {
+      get hasReconnected() {
+        return hasReconnected;
+      },
+    }),
   );
   await reserves.make(fakeOf(Fence, { tokenFor: () => 1n }), signers);
   return reserved;
@@ -52,4 +59,12 @@ it('nothing is reserved of a signer all of whose txs in flight are known to have
     { signer: older },
     { signer: former },
   ]);
+});
+
+it('what is remembered does not count on a connection that may be to a server that lost commits', async () => {
+  memory.recovered([aLease(aSigner(2), 1n)]);
+  memory.summedUp(aSigner(2), 1n, MARK, { value: 0n, fees: 0n });
+  expect(await reservedFor(aSigner(1), aSigner(2))).toEqual([]);
+  hasReconnected = true;
+  expect(await reservedFor(aSigner(1), aSigner(2))).toMatchObject([{ signer: aSigner(2) }]);
 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../../kernel/signer-id.js';
+import { DatabaseWatch } from '../../../platform/database/database-watch.js';
 import { LaneMemory, SignerFeeCaps } from '../../ledger/index.js';
 import { SignerPolicies, SpendLedger } from '../../policies/index.js';
 import type { Fence } from '../../signers/index.js';
@@ -15,14 +16,17 @@ export class LateReserves {
     private readonly spending: SpendLedger,
     private readonly caps: SignerFeeCaps,
     private readonly memory: LaneMemory,
+    private readonly watch: DatabaseWatch,
   ) {}
 
   /** Call before the commit changes the txs. @param signers of those that become final */
   make(fence: Fence, signers: readonly SignerId[]): Promise<void> {
     const { mark } = this.policies.present;
+    // Under the fence, so the connection of this commit counts: a server that lost commits may not have what is remembered.
+    const remembers = !this.watch.hasReconnected;
     const limited = this.policies.present
       .withDailyLimit(signers)
-      .filter((signer) => !this.memory.hasReserves(signer, fence.tokenFor(signer), mark));
+      .filter((signer) => !remembers || !this.memory.hasReserves(signer, fence.tokenFor(signer), mark));
     return this.spending.reserveInFlight(
       fence,
       limited.map((signer) => ({ signer, ...this.caps.of(signer) })),
