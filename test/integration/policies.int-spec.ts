@@ -8,6 +8,7 @@ import { SignAttempts } from '../../src/modules/sending/index.js';
 import { FencedUnitOfWork, NonceLedger } from '../../src/modules/signers/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { anAddress, aRequest } from '../support/builders.js';
+import { gate } from '../support/gate.js';
 import { loseCommitsOfLanes } from '../support/lost-commits.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
@@ -613,5 +614,48 @@ describe('what is spent is remembered from commit to commit', () => {
     await again(node);
     expect(await lab.states([written, held, fits])).toEqual(['IN_MEMPOOL', 'PENDING', 'IN_MEMPOOL']);
     expect(exposed().value).toBe(100n);
+  });
+
+  it('not before it is decided what a bump reserved by a commit without an answer', async () => {
+    await paying(1, 1n);
+    await lab.node.step();
+    const limit = exposed().fees + 2n * WORST;
+    const node = await boundBy({ dailyFees: String(limit) });
+    await paying(2, 1n);
+    await node.step();
+    const units = node.get(FencedUnitOfWork);
+    const run = units.run.bind(units);
+    const [written, decided] = [gate(), gate()];
+    const landings: Promise<unknown>[] = [];
+    const lost = jest.spyOn(units, 'run').mockImplementation(async (leases, operation, work) => {
+      if (operation !== 'reserve') return run(leases, operation, work);
+      const landing = run(leases, operation, async (fence) => {
+        const result = await work(fence);
+        written.open();
+        await decided.opened;
+        return result;
+      });
+      landings.push(landing);
+      await written.opened;
+      throw new Error('the answer to the commit is lost');
+    });
+    try {
+      lab.chain.mineEmpty(6);
+      await node.follow();
+      await node.bump().catch(() => undefined);
+      expect(landings.length).toBe(1);
+      lost.mockRestore();
+      const held = await paying(3, 1n);
+      await node.step();
+      expect(await lab.states([held])).toEqual(['PENDING']);
+      decided.open();
+      await Promise.all(landings);
+      await node.step();
+      expect(await lab.states([held])).toEqual(['PENDING']);
+      expect((await books(node)).reserved).toEqual(pair(2n, 2n * WORST));
+      expect(exposed().fees).toBeLessThanOrEqual(limit);
+    } finally {
+      decided.open();
+    }
   });
 });
