@@ -8,13 +8,13 @@ import {
   IsInt,
   IsObject,
   IsOptional,
-  IsString,
   Matches,
   Max,
   MaxLength,
   Min,
   ValidateNested,
 } from 'class-validator';
+import { CALL_VALUE } from '../../../../platform/http/call-value.js';
 import { IsAddressText, IsHexBytes, IsQuantity, IsTime } from '../../../../platform/http/validators.js';
 import { BLOB_BYTES, SPEEDS, type Speed } from '../../../chain/index.js';
 import { IsRequestId } from './request-id.js';
@@ -28,6 +28,7 @@ const MAX_BLOBS = 6;
 /** Each costs 25,000 gas. */
 const MAX_AUTHORIZATIONS = 100;
 const MAX_FUNCTION_LENGTH = 500;
+const FUNCTION = /^[A-Za-z_$][\w$ ]*\(.*\)/;
 /** Arguments, and what is in those that are lists. To encode so many takes about 10 ms. */
 export const MAX_CALL_VALUES = 1_000;
 const EXAMPLE_WORD = `0x${'ab'.repeat(32)}`;
@@ -100,15 +101,16 @@ export class CallDto {
   @ApiProperty({
     description: 'Name and types of the function, as Solidity writes them. A tuple is its types in brackets',
     example: 'transfer(address,uint256)',
+    pattern: FUNCTION.source,
     maxLength: MAX_FUNCTION_LENGTH,
   })
-  @IsString()
   @MaxLength(MAX_FUNCTION_LENGTH)
+  @Matches(FUNCTION, { message: 'function must be a name and types in brackets' })
   function!: string;
 
   @ApiPropertyOptional({
     type: 'array',
-    items: {},
+    items: CALL_VALUE,
     description:
       'A value for each type: numbers as text (or safe integers), bytes as hex, true or false, lists for arrays and tuples. At most 1,000 in all',
     example: [EXAMPLE_TO, '1000'],
