@@ -40,6 +40,12 @@ describe('a call', () => {
     expect(toCallData({ function: 'pause()' }, DEV_CHAIN)).toBe('0x8456cb59');
   });
 
+  it('may be as large as a call is without being slow', () => {
+    expect(read('f(bytes[][][][][][])', [[[[[['0xab']]]]]])).toHaveLength(2 + 2 * (4 + 15 * 32));
+    expect(read('f(uint256[])', new Array(480).fill('1'))).toHaveLength(2 + 2 * (4 + 482 * 32));
+    expect(read('f(bytes)', `0x${'ab'.repeat(32_000)}`)).toContain('ab'.repeat(32_000));
+  });
+
   it('names addresses as its chain writes them', () => {
     // EIP-1191 on chain 30, from its examples.
     const address = '0x5aaEB6053f3e94c9b9a09f33669435E7ef1bEAeD';
@@ -73,9 +79,15 @@ describe('a call', () => {
     ['no list', 'f((uint8,bool)[])', ['1'], /: tuple\(uint8,bool\)\[\] expected in/],
     ['an object for a tuple', 'f((uint8 a))', [{ a: '1' }], /: tuple\(uint8\) expected in/],
     ['a wrong one deep inside', 'f((uint8[],bool)[])', [[[['1', 'a'], true]]], /uint8 expected in argument 1/],
-    ['more values than may be', 'f(uint8[])', [new Array(1_000).fill('1')], /more than 1000 values/],
+    ['more values than may be', 'f(uint8[])', [new Array(500).fill('1')], /more than 500 values/],
     ['a list that is too short', 'f(uint8[999999999999])', [[]], /: uint8\[999999999999\] expected in/],
-    ['more data than a transaction has', 'f(bytes)', [`0x${'00'.repeat(128 * 1_024)}`], /more than 131072 bytes/],
+    ['more bytes than may be', 'f(bytes)', [`0x${'00'.repeat(32 * 1_024)}`], /more than 32768 bytes/],
+    ['more bytes of text', 'f(string)', ['é'.repeat(16 * 1_024)], /more than 32768 bytes/],
+    ['more bytes of all its values', 'f(string[])', [new Array(400).fill('a'.repeat(32))], /more than 32768 bytes/],
+    ['lists that are too deep', 'f(bytes[][][][][][][])', [[[[[[[['0x']]]]]]]], /lists that are more than 6 deep/],
+    ['too many brackets', `f(${'('.repeat(32)}uint8${')'.repeat(32)})`, [], /more than 32 brackets/],
+    ['a type that has a zero before its size', 'f(uint08)', ['1'], /is not a name with types/],
+    ['such a type in a tuple', 'f((bytes01,bool)[])', [[]], /is not a name with types/],
   ])('is refused with %s', (_what, signature, args, message) => {
     expect(() => read(signature, ...args)).toThrow(
       expect.objectContaining({ code: 'invalid_call', message: expect.stringMatching(message) }),

@@ -40,7 +40,8 @@ export class AdmitLanes {
     const beginning = leases.filter((lease) => this.memory.needsRecovery(lease));
     if (beginning.length === 0) return leases;
     const { epochs } = this;
-    const decided = new Set((await this.leases.withoutOpenWrites(beginning)).map(({ signer }) => signerKey(signer)));
+    const mayBegin = beginning.filter(({ signer }) => !this.held.has(signer) || this.held.isDue(signer));
+    const decided = new Set((await this.leases.withoutOpenWrites(mayBegin)).map(({ signer }) => signerKey(signer)));
     const isDecided = ({ signer }: Lease): boolean => decided.has(signerKey(signer));
     await this.reconcile.execute(
       chain,

@@ -20,7 +20,7 @@ import { BLOB_BYTES, SPEEDS, type Speed } from '../../../chain/index.js';
 import { IsRequestId } from './request-id.js';
 
 /** EIP-3860 limits init code to 49,152 bytes, and nodes refuse transactions over 128 KiB. */
-export const MAX_DATA_BYTES = 128 * 1024;
+const MAX_DATA_BYTES = 128 * 1024;
 /** In blocks. Each number in use costs one database read per block. */
 export const MAX_CONFIRMATIONS = 10_000;
 /** EIP-7594 allows no more in one transaction. */
@@ -29,8 +29,8 @@ const MAX_BLOBS = 6;
 const MAX_AUTHORIZATIONS = 100;
 const MAX_FUNCTION_LENGTH = 500;
 const FUNCTION = /^[A-Za-z_$][\w$ ]*\(.*\)/;
-/** Arguments, and what is in those that are lists. To encode so many takes about 10 ms. */
-export const MAX_CALL_VALUES = 1_000;
+/** Arguments, and what is in those that are lists. */
+export const MAX_CALL_VALUES = 500;
 const EXAMPLE_WORD = `0x${'ab'.repeat(32)}`;
 const EXAMPLE_SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const EXAMPLE_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -112,7 +112,7 @@ export class CallDto {
     type: 'array',
     items: CALL_VALUE,
     description:
-      'A value for each type: numbers as text (or safe integers), bytes as hex, true or false, lists for arrays and tuples. At most 1,000 in all',
+      'A value for each type: numbers as text (or safe integers), bytes as hex, true or false, lists for arrays and tuples. At most 500 in all, 6 lists deep and 32 KiB encoded: encode more yourself',
     example: [EXAMPLE_TO, '1000'],
   })
   @IsOptional()

@@ -3,8 +3,16 @@ import { InvalidInput } from '../../../../kernel/errors.js';
 import { type Hex, parseHex } from '../../../../kernel/hex.js';
 import type { ChainId } from '../../../../kernel/signer-id.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
-import { type CallDto, MAX_CALL_VALUES, MAX_DATA_BYTES } from './create-tx.dto.js';
+import { type CallDto, MAX_CALL_VALUES } from './create-tx.dto.js';
 
+/*
+ * ethers copies all data at each level of lists that holds it, and reads a function in a time that grows with the square of its brackets: within these
+ * bounds a call takes at most some 35 ms.
+ */
+const MAX_BYTES = 32 * 1_024;
+const MAX_DEPTH = 6;
+const MAX_BRACKETS = 32;
+const WORD_BYTES = 32;
 const INTEGER = /^(?:-?(?:0|[1-9]\d{0,77})|0x[0-9a-fA-F]{1,64})$/;
 
 /**
@@ -14,16 +22,23 @@ const INTEGER = /^(?:-?(?:0|[1-9]\d{0,77})|0x[0-9a-fA-F]{1,64})$/;
 export function toCallData(call: CallDto, chainId: ChainId): Hex {
   const called = functionOf(call.function);
   const args = new Arguments(chainId).read(call.args ?? [], called.inputs);
-  const data = called.selector + encoded(called.inputs, args).slice(2);
-  if (data.length > 2 + 2 * MAX_DATA_BYTES) throw invalid(`its data has more than ${MAX_DATA_BYTES} bytes`);
-  return parseHex(data);
+  return parseHex(called.selector + encoded(called.inputs, args).slice(2));
 }
 
 function functionOf(text: string): FunctionFragment {
+  if ((text.match(/[([]/g) ?? []).length > MAX_BRACKETS) throw invalid(`it has more than ${MAX_BRACKETS} brackets`);
+  const called = parsed(text);
+  // ethers reads `uint08` as a type, and gives it a selector that no function has.
+  if (called === null || /(?:int|bytes)0/.test(called.format()))
+    throw invalid(`function ${JSON.stringify(text)} is not a name with types`);
+  return called;
+}
+
+function parsed(text: string): FunctionFragment | null {
   try {
     return FunctionFragment.from(text);
   } catch {
-    throw invalid(`function ${JSON.stringify(text)} is not a name with types`);
+    return null;
   }
 }
 
@@ -39,6 +54,7 @@ function encoded(types: readonly ParamType[], args: readonly unknown[]): string 
 /** Values as JSON has them. ethers would take any value for a bool, and names and other spellings for an address. */
 class Arguments {
   private count = 0;
+  private bytes = 0;
   /** The argument that is read, from 1 on. */
   private place = 0;
 
@@ -52,14 +68,17 @@ class Arguments {
     });
   }
 
-  private value(value: unknown, type: ParamType): unknown {
+  private value(value: unknown, type: ParamType, depth = 0): unknown {
     this.count += 1;
+    this.bytes += bytesOf(value, type);
     if (this.count > MAX_CALL_VALUES) throw invalid(`it has more than ${MAX_CALL_VALUES} values`);
+    if (this.bytes > MAX_BYTES) throw invalid(`it has more than ${MAX_BYTES} bytes`);
+    if (depth > MAX_DEPTH) throw invalid(`it has lists that are more than ${MAX_DEPTH} deep`);
     if (type.isTuple()) {
       const items = this.list(value, type);
-      return type.components.map((component, index) => this.value(items[index], component));
+      return type.components.map((component, index) => this.value(items[index], component, depth + 1));
     }
-    if (type.isArray()) return this.list(value, type).map((item) => this.value(item, type.arrayChildren));
+    if (type.isArray()) return this.list(value, type).map((item) => this.value(item, type.arrayChildren, depth + 1));
     if (!isOf(type.type, value)) throw this.notOf(type);
     return type.type === 'address' ? clientAddress(String(value), this.chainId) : value;
   }
@@ -74,6 +93,14 @@ class Arguments {
   private notOf({ type }: ParamType): InvalidInput {
     return invalid(`${type} expected in argument ${this.place}`);
   }
+}
+
+/** Without those of the items of a list. */
+function bytesOf(value: unknown, { type, baseType }: ParamType): number {
+  // Where it is, and how long.
+  if (baseType === 'array' || baseType === 'tuple') return 2 * WORD_BYTES;
+  if (type === 'bytes') return 2 * WORD_BYTES + String(value).length / 2;
+  return type === 'string' ? 2 * WORD_BYTES + Buffer.byteLength(String(value)) : WORD_BYTES;
 }
 
 function isOf(type: string, value: unknown): boolean {
