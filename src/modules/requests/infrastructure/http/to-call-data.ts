@@ -2,15 +2,15 @@ import { AbiCoder, FunctionFragment, isError, type ParamType } from 'ethers';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { type Hex, parseHex } from '../../../../kernel/hex.js';
 import type { ChainId } from '../../../../kernel/signer-id.js';
+import { MAX_CALL_DEPTH } from '../../../../platform/http/call-value.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
 import { type CallDto, MAX_CALL_VALUES } from './create-tx.dto.js';
 
 /*
  * ethers copies all data at each level of lists that holds it, and reads a function in a time that grows with the square of its brackets: within these
- * bounds a call takes at most some 35 ms.
+ * bounds and MAX_CALL_DEPTH a call takes at most some 35 ms.
  */
 const MAX_BYTES = 32 * 1_024;
-const MAX_DEPTH = 6;
 const MAX_BRACKETS = 32;
 const WORD_BYTES = 32;
 const INTEGER = /^(?:-?(?:0|[1-9]\d{0,77})|0x[0-9a-fA-F]{1,64})$/;
@@ -73,7 +73,7 @@ class Arguments {
     this.bytes += bytesOf(value, type);
     if (this.count > MAX_CALL_VALUES) throw invalid(`it has more than ${MAX_CALL_VALUES} values`);
     if (this.bytes > MAX_BYTES) throw invalid(`it has more than ${MAX_BYTES} bytes`);
-    if (depth > MAX_DEPTH) throw invalid(`it has lists that are more than ${MAX_DEPTH} deep`);
+    if (depth > MAX_CALL_DEPTH) throw invalid(`it has lists that are more than ${MAX_CALL_DEPTH} deep`);
     if (type.isTuple()) {
       const items = this.list(value, type);
       return type.components.map((component, index) => this.value(items[index], component, depth + 1));
