@@ -16,6 +16,7 @@ export async function takeStock(world: World, loss: () => Promise<void>): Promis
   for (const { hash, kind, status } of before.attempts) {
     if (!known.has(hash)) {
       chain.lostBytes.add(hash);
+      world.sent.wasCommitted(hash as Hash);
       seen.note(`lost commit of a ${kind}`);
     } else if (known.get(hash) !== status && known.get(hash) === 'REJECTED' && !shown.has(hash))
       world.sent.forgotten(hash as Hash);
