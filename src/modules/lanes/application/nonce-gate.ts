@@ -9,6 +9,7 @@ import {
   SignerPolicies,
   type Spending,
   outside,
+  plus,
   verdict,
 } from '../../policies/index.js';
 import { FeeRules } from '../../sending/index.js';
@@ -94,7 +95,7 @@ export class NonceGate {
       admitted.push(item);
       if (!before || !need) continue;
       needs.set(item.tx.id, need);
-      spent.set(key, { ...before, value: before.value + need.value, fees: before.fees + need.fees });
+      spent.set(key, { ...before, ...plus(before, need) });
     }
     const hadNoRoom = admitted.filter(({ tx }) => tx.progress.subState === 'POLICY_HELD');
     return { admitted, turnedAway, roomCame: signersOf(hadNoRoom.map(({ tx }) => tx)), needs };
