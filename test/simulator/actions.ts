@@ -30,6 +30,8 @@ const QUEUE_JOBS = [
   { weight: 4, value: 'renew' },
   { weight: 2, value: 'hand over' },
 ] as const satisfies typeof JOBS;
+/** Where outside senders have nonces. */
+const OUTSIDE_JOBS = [{ weight: 4, value: 'holds' }] as const satisfies typeof JOBS;
 /** Awaits of a lane step with a few txs: a mishap comes somewhere among them. */
 const AWAITS_OF_A_STEP = 45;
 const WRITES_OF_A_ROUND = 8;
@@ -219,7 +221,8 @@ export function isExpected(error: unknown): boolean {
 }
 
 function anyJob({ play, random }: World): Job {
-  return random.weighted(play.mode === 'basic' ? JOBS : QUEUE_JOBS);
+  const jobs = play.mode === 'basic' ? JOBS : QUEUE_JOBS;
+  return random.weighted(play.hasOutside === true ? [...jobs, ...OUTSIDE_JOBS] : jobs);
 }
 
 function arm({ random }: World, { gate }: SimNode, mishap: Mishap): void {

@@ -3,6 +3,7 @@ import { cancel, pauseSigner, replace, speedUp } from './command-actions.js';
 import { NETWORK_ACTIONS, networkScript, type Script } from './network-script.js';
 import { failOver, fallBehind } from './failover-actions.js';
 import { favour } from './favoured-actions.js';
+import { outside } from './outside-senders.js';
 import type { Play } from './play.js';
 import type { Random } from './random.js';
 import { create } from './requests.js';
@@ -33,6 +34,9 @@ const NODES: Script = [
 /** With webhook endpoints. */
 const RECEIVERS: Script = [{ weight: 12, value: actions.deliver }];
 
+/** With outside senders. */
+const OUTSIDE: Script = [{ weight: 40, value: outside }];
+
 /** Where answers of the database are lost: what gives up a nonce for which nothing was sent. */
 const UNANSWERED: Script = [{ weight: 30, value: cancel }];
 
@@ -43,16 +47,20 @@ const FAVOURED: Script = [{ weight: 16, value: favour }];
 const NETWORK_WEIGHT = 48;
 
 /** What may happen next in one seed, by weight. */
-export function scriptOf(random: Random, { hasReceivers, unanswered, favourite }: Play): Script {
+export function scriptOf(random: Random, { hasReceivers, hasOutside, unanswered, favourite }: Play): Script {
   const network = networkScript(random);
   const total = network.reduce((sum, { weight }) => sum + weight, 0);
   return [
     ...NODES,
     ...network.map(({ weight, value }) => ({ value, weight: (weight * NETWORK_WEIGHT) / total })),
     ...(hasReceivers ? RECEIVERS : []),
+    ...(hasOutside === true ? OUTSIDE : []),
     ...(unanswered !== undefined ? UNANSWERED : []),
     ...(favourite !== undefined ? FAVOURED : []),
   ];
 }
 
-export const ACTIONS = [...[...NODES, ...RECEIVERS, ...FAVOURED].map(({ value }) => value.name), ...NETWORK_ACTIONS];
+export const ACTIONS = [
+  ...[...NODES, ...RECEIVERS, ...OUTSIDE, ...FAVOURED].map(({ value }) => value.name),
+  ...NETWORK_ACTIONS,
+];
