@@ -84,17 +84,18 @@ function jsonOf(finding: Finding): string {
   );
 }
 
-function flat({ signer, custody, signedInMs, balance, nonces }: SignerCheck): object {
-  return { ...signer, custody, signedInMs, balance, nonces };
+function flat({ signer, custody, signedInMs, note, balance, nonces }: SignerCheck): object {
+  return { ...signer, custody, signedInMs, note, balance, nonces };
 }
 
 function wordsOf(finding: Finding): string {
   const problems = problemsOf(finding);
   const mark = problems.length === 0 ? 'ok  ' : 'FAIL';
   if ('problem' in finding) return `${mark} ${finding.chainId} ${finding.type}: ${finding.problem}`;
-  const { signer, custody, signedInMs, balance, nonces } = finding;
+  const { signer, custody, signedInMs, note, balance, nonces } = finding;
   const { latest, pending, next } = nonces;
   const facts = [
+    note,
     signedInMs === null ? null : `a test signature recovers (${signedInMs.toFixed(0)} ms)`,
     balance === null ? null : `balance ${balance} wei`,
     latest === null ? null : `nonce ${latest}, pending ${pending ?? '?'}, next here ${next ?? 'none yet'}`,

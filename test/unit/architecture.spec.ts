@@ -12,6 +12,7 @@ const ORCHESTRATORS = new Set([
   'BumpDue',
   'CarryOutCommands',
   'CheckReceipts',
+  'FillNonceGaps',
   'Finalizer',
   'FreeNonceGaps',
   'LaneStep',

@@ -18,6 +18,7 @@ import { ReassignNonces } from './application/reassign-nonces.js';
 import { ReopenNonces } from './application/reopen-nonces.js';
 import { SearchListings } from './application/search-listings.js';
 import { SyncSigner } from './application/sync-signer.js';
+import { TellGaps, WatchGaps } from './application/watch-gaps.js';
 import { SignerNoncesController } from './infrastructure/http/signer-nonces.controller.js';
 
 @Module({
@@ -40,6 +41,8 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     ReopenNonces,
     SearchListings,
     SyncSigner,
+    TellGaps,
+    WatchGaps,
   ],
   exports: [AlignNonces, FillNonceGaps, FreeNonceGaps, ReassignNonces, ReopenNonces],
 })

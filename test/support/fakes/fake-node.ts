@@ -35,6 +35,10 @@ export class KeysOf extends Custody {
     return this.known.some((each) => sameSigner(each, signer));
   }
 
+  isExternal(): boolean {
+    return false;
+  }
+
   assertSigns(): void {
     // Everything is signed elsewhere.
   }

@@ -5,7 +5,7 @@ import { NotFound } from '../../../kernel/errors.js';
 import { canonicalJson } from '../../../kernel/json.js';
 import { sameSigner, signerKey } from '../../../kernel/signer-id.js';
 import { hashRequest, ManagedTxRepository } from '../../ledger/index.js';
-import type { SlotRef } from '../../signers/index.js';
+import { Custody, type SlotRef } from '../../signers/index.js';
 import { assertNonce } from './assert-nonce.js';
 import { SubmitCommand, type SubmittedCommand } from './submit-command.js';
 
@@ -27,13 +27,15 @@ export class CloseHold {
     private readonly txs: ManagedTxRepository,
     private readonly submit: SubmitCommand,
     private readonly audit: AuditLog,
+    private readonly custody: Custody,
   ) {}
 
-  /** @throws NotFound `hold_not_found`; Conflict `other_nonce`, and what {@link SubmitCommand} throws */
+  /** @throws Unprocessable `external_signer`; NotFound `hold_not_found`; Conflict `other_nonce`, and what {@link SubmitCommand} throws */
   async execute(
     { signer, nonce }: SlotRef,
     { sender, requestId, holdId, reason }: CloseInput,
   ): Promise<SubmittedCommand> {
+    this.custody.assertSigns(signer);
     const [hold] = await this.txs.byIds([holdId]);
     if (!hold?.isHold || !sameSigner(hold.signer, signer))
       throw new NotFound(

@@ -2,17 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { DEFAULT_ACCOUNT } from '../../../kernel/caller.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { InFlightLimits, type ManagedTx, TxsInFlight } from '../../ledger/index.js';
-import type { Fence } from '../../signers/index.js';
+import { Custody, type Fence } from '../../signers/index.js';
 
 /**
  * How many nonces outside senders may have at once, whatever they do with them: half of what their signer may have in flight, so that payloads always
- * get the other half; and an account half of that, but for the account of the operators, which most deployments have alone.
+ * get the other half, where there are any; and an account half of that, but for the account of the operators, which most deployments have alone.
  */
 @Injectable()
 export class HoldShares {
   constructor(
     private readonly inFlight: TxsInFlight,
     private readonly limits: InFlightLimits,
+    private readonly custody: Custody,
   ) {}
 
   /**
@@ -28,7 +29,8 @@ export class HoldShares {
       const beside = open.get(id);
       if (!beside) continue;
       const [ofSigner, ofAccount] = [signerKey(signer), `${signerKey(signer)} ${beside.account}`];
-      const share = halfOf(this.limits.of(signer));
+      const limit = this.limits.of(signer);
+      const share = this.custody.isExternal(signer) ? limit : halfOf(limit);
       const ownShare = beside.account === DEFAULT_ACCOUNT ? share : halfOf(share);
       const isFull =
         beside.ofSigner + (taken.get(ofSigner) ?? 0) >= share ||

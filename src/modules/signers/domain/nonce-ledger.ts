@@ -5,7 +5,7 @@ import type { Fence } from './fence.js';
 export interface SequenceState {
   readonly signer: SignerId;
   readonly cursor: Nonce;
-  /** RELEASED slots below the cursor, lowest first, at most as many as requested. */
+  /** RELEASED slots below the cursor, lowest first, at most as many as requested. Where no node has the key, also those that outside senders had. */
   readonly released: readonly Nonce[];
   /** The same, of those that outside senders had, and that nothing waits for: they may have sent something, so no payload gets them. */
   readonly outside: readonly Nonce[];
@@ -29,6 +29,13 @@ export interface SlotRef {
 export interface RacedSlot extends SlotRef {
   /** Id of the tx that holds it from now on; absent when it stays the same. */
   readonly holder?: string;
+}
+
+/** The lowest nonce gap of a signer is another one than was told last, or there is none any more. */
+export interface MovedGap {
+  readonly signer: SignerId;
+  readonly before: Nonce | null;
+  readonly gap: Nonce | null;
 }
 
 /** Cursors and slots of every signer. All writes are fenced (docs/invariants.md, I2). */
@@ -69,6 +76,10 @@ export abstract class NonceLedger {
    * @param alsoUnwanted with those that no payload gets, although nothing has a higher nonce
    */
   abstract gaps(signers: readonly SignerId[], alsoUnwanted?: boolean): Promise<SlotRef[]>;
+  /** Whose lowest nonce gap is not the one that {@link noteGaps} noted last. Needs no lease. */
+  abstract movedGaps(signers: readonly SignerId[]): Promise<MovedGap[]>;
+  /** Notes their lowest nonce gaps. @returns those that were not noted */
+  abstract noteGaps(fence: Fence, signers: readonly SignerId[]): Promise<MovedGap[]>;
   /** Gives fills the slots that no tx holds: nonce gaps, and nonces that a reorg took from a foreign transaction. */
   abstract fill(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
   /** Gives held slots to other txs, which compete with the present holders for them. */

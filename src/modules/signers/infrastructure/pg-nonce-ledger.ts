@@ -5,8 +5,10 @@ import { type Nonce, parseSigner, signerKey, type SignerId } from '../../../kern
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { Fence } from '../domain/fence.js';
+import { isExternal } from './is-external.js';
 import { signerColumns, slotColumns } from './key-columns.js';
 import {
+  type MovedGap,
   NonceLedger,
   type RacedSlot,
   type SequenceState,
@@ -81,20 +83,22 @@ const OPEN_FREE = {
      ORDER BY 1, 2, 3`,
 };
 
+/** No payload of ours gets a nonce of a signer whose key outside senders have, so these get the lowest one whoever had it. */
 const READ = {
   name: 'nonce_read',
   text: `
     SELECT c.chain_id, c.signer, c.next_nonce,
            ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
-                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND NOT s.outside
+                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND (NOT s.outside OR e.external)
                   ORDER BY s.nonce LIMIT $3) AS released,
            ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
-                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND s.outside
+                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND s.outside AND NOT e.external
                     AND NOT EXISTS (SELECT FROM signer_nonce_allocation b
                                      WHERE b.chain_id = s.chain_id AND b.signer = s.signer AND b.nonce > s.nonce AND b.status = 'HELD')
                   ORDER BY s.nonce LIMIT $3) AS outside
       FROM signer_nonce_cursor c
-      JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
+      JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer
+     CROSS JOIN LATERAL (SELECT ${isExternal('c.chain_id', 'c.signer')} AS external) e`,
 };
 
 /**
@@ -156,6 +160,31 @@ const GAPS = {
      ORDER BY 1, 2, 3`,
 };
 
+/** The signers whose lowest gap is not the one that was told last; that one as `before`. */
+const GAPS_MOVED = `
+    SELECT c.chain_id, c.signer, c.gap AS before, lowest.nonce AS gap FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+      JOIN signer_nonce_cursor c ON c.chain_id = w.chain_id AND c.signer = w.signer
+      LEFT JOIN LATERAL (
+        SELECT s.nonce FROM signer_nonce_allocation s
+         WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED'
+           AND EXISTS (SELECT FROM signer_nonce_allocation higher
+                        WHERE higher.chain_id = s.chain_id AND higher.signer = s.signer AND higher.nonce > s.nonce AND higher.status = 'HELD')
+         ORDER BY s.nonce LIMIT 1) lowest ON true
+     WHERE c.gap IS DISTINCT FROM lowest.nonce`;
+
+const MOVED_GAPS = { name: 'nonce_moved_gaps', text: GAPS_MOVED };
+
+const NOTE_GAPS = {
+  name: 'nonce_note_gaps',
+  text: `
+    UPDATE signer_nonce_cursor c
+       SET gap = m.gap, gap_since = CASE WHEN m.gap IS NOT NULL THEN clock_timestamp() END, fencing_token = t.token
+      FROM (${GAPS_MOVED}) m
+      JOIN unnest($1::bigint[], $2::text[], $3::bigint[]) AS t (chain_id, signer, token) ON t.chain_id = m.chain_id AND t.signer = m.signer
+     WHERE c.chain_id = m.chain_id AND c.signer = m.signer
+    RETURNING m.chain_id, m.signer, m.before, m.gap`,
+};
+
 const FILL = {
   name: 'nonce_fill',
   text: `
@@ -211,6 +240,13 @@ interface ReadRow {
   next_nonce: string;
   released: string[];
   outside: string[];
+}
+
+interface GapRow {
+  chain_id: string;
+  signer: string;
+  before: string | null;
+  gap: string | null;
 }
 
 interface SlotRow {
@@ -307,6 +343,18 @@ export class PgNonceLedger extends NonceLedger {
     return rows.map(slotOf);
   }
 
+  async movedGaps(signers: readonly SignerId[]): Promise<MovedGap[]> {
+    if (signers.length === 0) return [];
+    const { rows } = await this.database.query<GapRow>(MOVED_GAPS, signerColumns(signers));
+    return rows.map(toMovedGap);
+  }
+
+  async noteGaps(fence: Fence, signers: readonly SignerId[]): Promise<MovedGap[]> {
+    const tokens = signers.map((signer) => fence.tokenFor(signer));
+    const { rows } = await PgTx.of(fence.tx).query<GapRow>(NOTE_GAPS, [...signerColumns(signers), tokens]);
+    return rows.map(toMovedGap);
+  }
+
   async fill(fence: Fence, slots: readonly SlotHolder[]): Promise<void> {
     if (slots.length === 0) return;
     const { rowCount } = await PgTx.of(fence.tx).query(FILL, [
@@ -360,6 +408,11 @@ export class PgNonceLedger extends NonceLedger {
 
 function slotOf(row: SlotRow): SlotRef {
   return { signer: parseSigner(row.chain_id, row.signer), nonce: BigInt(row.nonce) };
+}
+
+function toMovedGap({ chain_id, signer, before, gap }: GapRow): MovedGap {
+  const nonceOf = (text: string | null): Nonce | null => (text === null ? null : BigInt(text));
+  return { signer: parseSigner(chain_id, signer), before: nonceOf(before), gap: nonceOf(gap) };
 }
 
 /** With the fencing token of each. */
