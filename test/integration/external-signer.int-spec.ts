@@ -8,7 +8,7 @@ import { ExplainTx } from '../../src/modules/ops/application/explain-tx.js';
 import { SignerOverview } from '../../src/modules/ops/application/signer-overview.js';
 import { Database } from '../../src/platform/database/database.js';
 import { anOrder, aRequest, aSigner } from '../support/builders.js';
-import { FOREIGN_DATA, type ModelTx } from '../support/model-chain.js';
+import type { ModelTx } from '../support/model-chain.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { refused } from '../support/send-faults.js';
 

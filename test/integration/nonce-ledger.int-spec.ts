@@ -114,6 +114,24 @@ describe('read', () => {
     expect(await ledger.gaps([other.signer], true)).toEqual(slotsAt(other.signer, 3n, 6n));
   });
 
+  it('answers all of a signer whose key no node has together, the lowest first, also what others wait for', async () => {
+    const [lease, other] = [await lab.lease(), await lab.lease()];
+    for (const { signer } of [lease, other]) {
+      await lab.leaveCursor(signer, 9n);
+      await lab.leave(signer, 'RELEASED', 4n);
+      await lab.leave(signer, 'HELD', 8n);
+      await lab.leaveOutside(signer, 6n, 3n);
+    }
+    await lab.leaveCustody(lease.signer, 'external');
+    await lab.leaveCustody(other.signer, 'mnemonic');
+    await lab.leaveCustody(twinOf(other.signer), 'external');
+    const states = await lab.write([lease, other], (fence) => ledger.read(fence, [lease.signer, other.signer], 3));
+    expect(states.map(({ released, outside }) => [released, outside])).toEqual([
+      [[3n, 4n, 6n], []],
+      [[4n], []],
+    ]);
+  });
+
   it('answers nothing of a signer that was never aligned', async () => {
     const lease = await lab.lease();
     await lab.leaveCursor(twinOf(lease.signer), 3n);
@@ -310,6 +328,35 @@ describe('nonce gaps', () => {
   });
 });
 
+describe('the lowest nonce gap', () => {
+  it('is noted when it is another one, with its time, and when there is none any more', async () => {
+    const [lease, other] = [await lab.lease(), await lab.lease()];
+    const { signer } = lease;
+    for (const each of [signer, other.signer, twinOf(signer)]) await lab.leaveCursor(each, 9n);
+    await lab.leave(signer, 'RELEASED', 5n, 3n, 7n);
+    await lab.leave(signer, 'CONSUMED', 8n);
+    await lab.leave(other.signer, 'RELEASED', 3n);
+    await lab.leave(twinOf(other.signer), 'HELD', 4n);
+    const both = [signer, other.signer];
+    expect(await ledger.movedGaps(both)).toEqual([]);
+    await lab.leave(signer, 'HELD', 2n, 6n);
+    const seen = { signer, before: null, gap: 3n };
+    expect(await ledger.movedGaps(both)).toEqual([seen]);
+    const noted = () => lab.write([lease, other], (fence) => ledger.noteGaps(fence, both));
+    expect([await noted(), await noted(), await ledger.movedGaps(both)]).toEqual([[seen], [], []]);
+    expect([await lab.gap(signer), await lab.gap(other.signer), await lab.gap(twinOf(signer))]).toEqual([
+      { gap: 3n, isTimed: true, token: 3n },
+      { gap: null, isTimed: false, token: 0n },
+      { gap: null, isTimed: false, token: 0n },
+    ]);
+    await lab.write([lease], (fence) => ledger.hold(fence, [{ signer, nonce: 3n, txId: txIdOf(0x3000) }], []));
+    expect(await noted()).toEqual([{ signer, before: 3n, gap: 5n }]);
+    await lab.write([lease], (fence) => ledger.hold(fence, [{ signer, nonce: 5n, txId: txIdOf(0x3001) }], []));
+    expect(await noted()).toEqual([{ signer, before: 5n, gap: null }]);
+    expect(await lab.gap(signer)).toEqual({ gap: null, isTimed: false, token: 3n });
+  });
+});
+
 describe('fill', () => {
   let fills = 0x2000;
   const fill = (lease: Lease, ...nonces: readonly bigint[]): Promise<void> =>
@@ -497,5 +544,6 @@ it('asked for no slots at all every method writes nothing, and is no bug', async
   });
   expect(await ledger.missing([])).toEqual([]);
   expect(await ledger.gaps([])).toEqual([]);
+  expect(await ledger.movedGaps([])).toEqual([]);
   expect(await lab.slots(lease.signer)).toEqual([]);
 });

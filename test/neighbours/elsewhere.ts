@@ -85,6 +85,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     parts: [
       'ReassignNonces',
       'TendHolds',
+      'WatchGaps',
       'HoldScheduler',
       'pg-txs-in-flight/WAITING_HOLDS',
       'ReopenNonces',

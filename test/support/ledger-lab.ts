@@ -97,6 +97,25 @@ class LedgerLab {
     );
   }
 
+  async leaveCustody({ chainId, address }: SignerId, type: string): Promise<void> {
+    await this.lab.observer.write(
+      `INSERT INTO signer (chain_id, address, custody) VALUES ($1, $2, $3)
+           ON CONFLICT (chain_id, address) DO UPDATE SET custody = excluded.custody`,
+      [chainId, address, JSON.stringify({ type })],
+    );
+  }
+
+  /** What is noted of its lowest nonce gap. */
+  async gap(signer: SignerId): Promise<{ gap: bigint | null; isTimed: boolean; token: bigint } | null> {
+    const [row] = await this.lab.observer.run<{ gap: string | null; gap_since: Date | null; fencing_token: string }>(
+      'SELECT gap, gap_since, fencing_token FROM signer_nonce_cursor WHERE chain_id = $1 AND signer = $2',
+      [signer.chainId, signer.address],
+    );
+    if (!row) return null;
+    const { gap, gap_since: since, fencing_token: token } = row;
+    return { gap: gap === null ? null : BigInt(gap), isTimed: since !== null, token: BigInt(token) };
+  }
+
   async slots(signer: SignerId): Promise<Slot[]> {
     const rows = await this.lab.observer.run<SlotRow>(
       'SELECT * FROM signer_nonce_allocation WHERE chain_id = $1 AND signer = $2 ORDER BY nonce',

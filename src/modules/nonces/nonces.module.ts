@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ChainModule } from '../chain/chain.module.js';
+import { EventsModule } from '../events/events.module.js';
 import { LostCommitsModule } from '../lost-commits/lost-commits.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
@@ -22,7 +23,7 @@ import { TellGaps, WatchGaps } from './application/watch-gaps.js';
 import { SignerNoncesController } from './infrastructure/http/signer-nonces.controller.js';
 
 @Module({
-  imports: [ChainModule, SignersModule, LedgerModule, SendingModule, LostCommitsModule],
+  imports: [ChainModule, SignersModule, EventsModule, LedgerModule, SendingModule, LostCommitsModule],
   controllers: [SignerNoncesController],
   providers: [
     AlignNonces,

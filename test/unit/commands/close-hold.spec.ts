@@ -7,17 +7,19 @@ import { type CommandInput, SubmitCommand } from '../../../src/modules/commands/
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { ManagedTxRepository } from '../../../src/modules/ledger/index.js';
 import { aCommand, aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const SIGNER = aSigner();
 const COMMIT = {} as Tx;
 
 let hold: Partial<TxProgress>;
+let custody: KeysOf;
 let stored: CommandInput[];
 let recorded: [AdminAction, Tx | undefined][];
 
 beforeEach(() => {
-  [stored, recorded] = [[], []];
+  [stored, recorded, custody] = [[], [], new KeysOf([])];
   hold = { kind: 'hold', signer: SIGNER, nonce: 7n, state: 'IN_MEMPOOL' };
 });
 
@@ -30,6 +32,7 @@ function close(holdId = 'hold', reason = 'it lost what it signed', nonce = 7n) {
       execute: async (input) => (stored.push(input), { command: aCommand({ kind: 'close' }), isNew: true }),
     }),
     fakeOf(AuditLog, { record: async (action, tx) => void recorded.push([action, tx]) }),
+    custody,
   ).execute({ signer: SIGNER, nonce }, { sender: ANYONE, requestId: 'k', holdId, reason });
 }
 
@@ -66,6 +69,12 @@ describe('a close of a hold', () => {
     hold = { ...hold, state: 'CANCELLED' };
     await close();
     expect(stored).toMatchObject([{ txId: 'hold' }]);
+  });
+
+  it('is refused of a signer whose key no node has: nobody can sign the no-op', async () => {
+    custody.external = [SIGNER];
+    await expect(close()).rejects.toMatchObject({ code: 'external_signer', kind: 'unprocessable' });
+    expect(stored).toEqual([]);
   });
 
   it.each<[string, Partial<TxProgress>, string, string]>([

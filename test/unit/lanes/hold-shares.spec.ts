@@ -4,6 +4,7 @@ import { HoldShares } from '../../../src/modules/lanes/application/hold-shares.j
 import { InFlightLimits, TxsInFlight } from '../../../src/modules/ledger/index.js';
 import { Fence } from '../../../src/modules/signers/index.js';
 import { aManagedTx, aSigner } from '../../support/builders.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const FENCE = fakeOf(Fence, {});
@@ -12,9 +13,10 @@ let limit: number;
 /** What is open of each signer, by account. */
 let open: Record<string, Record<string, number>>;
 let asked: number;
+let custody: KeysOf;
 
 beforeEach(() => {
-  [limit, open, asked] = [16, {}, 0];
+  [limit, open, asked, custody] = [16, {}, 0, new KeysOf([])];
 });
 
 type Waiting = readonly [id: string, account: string, signer?: ReturnType<typeof aSigner>];
@@ -33,7 +35,7 @@ function admitted(...waiting: readonly Waiting[]): Promise<string[]> {
       });
     },
   });
-  return new HoldShares(inFlight, fakeOf(InFlightLimits, { of: () => limit }))
+  return new HoldShares(inFlight, fakeOf(InFlightLimits, { of: () => limit }), custody)
     .admitted(FENCE, holds)
     .then((ids) => [...ids]);
 }
@@ -56,6 +58,12 @@ describe('the holds of a signer', () => {
     );
     open = { [aSigner(1).address]: { shop: 4 } };
     expect(await admitted(...many(2, 'shop'), ...many(1, 'bank'))).toEqual(['bank-0']);
+  });
+
+  it('are all of what it may have in flight where no payload of ours needs room', async () => {
+    custody.external = [aSigner(1)];
+    expect(await admitted(...many(17, DEFAULT_ACCOUNT))).toHaveLength(16);
+    expect(await admitted(...many(9, 'shop'))).toHaveLength(8);
   });
 
   it('are those of one signer each, and one is always possible', async () => {

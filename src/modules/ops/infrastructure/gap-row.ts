@@ -14,7 +14,5 @@ export const gapColumns = (chain: string, address: string, cursor: string): stri
 
 /** What was noted before the key came here is out of date, and nobody notes it again: a fill closes the gap. */
 export function gapSince({ external, gap, gap_since: since }: GapRow): NonceGapSince | null {
-  return external && gap !== null && since
-    ? { nonce: toJsonInteger(BigInt(gap)), since: since.toISOString() }
-    : null;
+  return external && gap !== null && since ? { nonce: toJsonInteger(BigInt(gap)), since: since.toISOString() } : null;
 }
