@@ -11,6 +11,7 @@ import { anOrder, aRequest, aSigner } from '../support/builders.js';
 import type { ModelTx } from '../support/model-chain.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { refused } from '../support/send-faults.js';
+import { until } from '../support/until.js';
 
 /* A signer whose key outside senders have, and no node: its nonces are given and watched, and nothing is signed for it. */
 
@@ -198,6 +199,37 @@ describe('a gap of an external signer', () => {
       ['nonce_gap_closed', 1],
     ]);
   });
+});
+
+it('a nonce that nobody named the use of, and that a reorg frees, goes to the next reserve', async () => {
+  lab.chain.namesUsers = false;
+  const ids = await holds(1, 2);
+  await lab.node.releaseLeases();
+  const node = await lab.startNode({ confirmations: { required: 2, staleReceiptTimeout: '1ms' } });
+  await node.step();
+  outsideSends(0n);
+  lab.chain.mine();
+  let blocks = 1;
+  await until('its use is final', async () => {
+    await node.follow();
+    await node.holds();
+    await lab.checkReceipts(node);
+    lab.chain.mineEmpty(2);
+    blocks += 2;
+    return (await node.tx(ids[0] ?? '')).state === 'DROPPED';
+  });
+  await node.follow();
+  lab.chain.reorg(blocks, { drop: true });
+  await until('it is free', async () => {
+    await node.follow();
+    lab.chain.mineEmpty(1);
+    return (await slots())[0] === '0 gap';
+  });
+  await node.holds();
+  const closing = await lab.create(3, { hold: { ttl: null, count: 1, index: 0 }, payload: NO_PAYLOAD });
+  await node.step();
+  expect([await nonces([closing], node), await lab.fills(node), lab.chain.sent]).toEqual([[0], [], []]);
+  expect(await told()).toEqual([['nonce_gap', 0]]);
 });
 
 it('what its sender sends without a word is watched, and nothing is signed for it or for what is below it', async () => {

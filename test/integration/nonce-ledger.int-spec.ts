@@ -120,15 +120,15 @@ describe('read', () => {
       await lab.leaveCursor(signer, 9n);
       await lab.leave(signer, 'RELEASED', 4n);
       await lab.leave(signer, 'HELD', 8n);
-      await lab.leaveOutside(signer, 6n, 3n);
+      await lab.leaveOutside(signer, 10n, 6n, 3n);
     }
     await lab.leaveCustody(lease.signer, 'external');
     await lab.leaveCustody(other.signer, 'mnemonic');
     await lab.leaveCustody(twinOf(other.signer), 'external');
-    const states = await lab.write([lease, other], (fence) => ledger.read(fence, [lease.signer, other.signer], 3));
+    const states = await lab.write([lease, other], (fence) => ledger.read(fence, [lease.signer, other.signer], 4));
     expect(states.map(({ released, outside }) => [released, outside])).toEqual([
-      [[3n, 4n, 6n], []],
-      [[4n], []],
+      [[3n, 4n, 6n, 10n], []],
+      [[4n], [10n]],
     ]);
   });
 
