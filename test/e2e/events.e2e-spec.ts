@@ -292,7 +292,7 @@ describe('the documented bodies', () => {
     expect((await api.post('/api/v1/tx', payload)).body).toMatchObject(refused);
     expect((await api.post('/api/v1/tx/simulate', payload)).body).toMatchObject(refused);
     const items = await api.post<{ items: object[] }>('/api/v1/tx/batch', { items: [payload] });
-    expect(items.body.items).toMatchObject([{ error: refused }]);
+    expect(items.body.items).toMatchObject([{ problem: refused }]);
     const reserve = async (requestId: string, count: number): Promise<Held[]> =>
       (await api.post<{ holds: Held[] }>(`${signer}/nonces`, { requestId, count })).body.holds;
     const [first] = (await reserve('two', 2)) as [Held];

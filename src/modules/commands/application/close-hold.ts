@@ -5,7 +5,7 @@ import { NotFound } from '../../../kernel/errors.js';
 import { canonicalJson } from '../../../kernel/json.js';
 import { sameSigner, signerKey } from '../../../kernel/signer-id.js';
 import { hashRequest, ManagedTxRepository } from '../../ledger/index.js';
-import { Custody, type SlotRef } from '../../signers/index.js';
+import { Custody, ExternalSigner, type SlotRef } from '../../signers/index.js';
 import { assertNonce } from './assert-nonce.js';
 import { SubmitCommand, type SubmittedCommand } from './submit-command.js';
 
@@ -35,7 +35,7 @@ export class CloseHold {
     { signer, nonce }: SlotRef,
     { sender, requestId, holdId, reason }: CloseInput,
   ): Promise<SubmittedCommand> {
-    this.custody.assertSigns(signer);
+    if (this.custody.isExternal(signer)) throw new ExternalSigner(signer);
     const [hold] = await this.txs.byIds([holdId]);
     if (!hold?.isHold || !sameSigner(hold.signer, signer))
       throw new NotFound(
