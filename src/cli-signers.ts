@@ -35,7 +35,9 @@ export async function checkSigners(
   const metrics = new Metrics(new Registry(), config);
   const chains = new ConfiguredChains(config, metrics, clock, log);
   const signerOf = (custody: Custody) => new CustodyAttemptSigner(custody);
-  const check = new CheckSigners(chains, signerOf, new PgSignerDirectory(database), new PgNonceLedger(database), clock);
+  // It gives no nonce.
+  const ledger = new PgNonceLedger(database, { isExternal: () => false });
+  const check = new CheckSigners(chains, signerOf, new PgSignerDirectory(database), ledger, clock);
   const tools = { metrics, clock, pause: realPause, log };
   const seen = new Set<string>();
   let isRight = true;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvariantViolation } from '../../src/kernel/errors.js';
-import type { SignerId } from '../../src/kernel/signer-id.js';
+import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { Fence } from '../../src/modules/signers/domain/fence.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import type { SequenceState, SlotRef } from '../../src/modules/signers/index.js';
@@ -122,9 +122,7 @@ describe('read', () => {
       await lab.leave(signer, 'HELD', 8n);
       await lab.leaveOutside(signer, 10n, 6n, 3n);
     }
-    await lab.leaveCustody(lease.signer, 'external');
-    await lab.leaveCustody(other.signer, 'mnemonic');
-    await lab.leaveCustody(twinOf(other.signer), 'external');
+    for (const signer of [lease.signer, twinOf(other.signer)]) lab.external.add(signerKey(signer));
     const states = await lab.write([lease, other], (fence) => ledger.read(fence, [lease.signer, other.signer], 4));
     expect(states.map(({ released, outside }) => [released, outside])).toEqual([
       [[3n, 4n, 6n, 10n], []],

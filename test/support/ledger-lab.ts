@@ -1,4 +1,4 @@
-import type { SignerId } from '../../src/kernel/signer-id.js';
+import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
 import type { Fence } from '../../src/modules/signers/domain/fence.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import { PgNonceLedger } from '../../src/modules/signers/infrastructure/pg-nonce-ledger.js';
@@ -40,6 +40,8 @@ export async function ledgerLab(): Promise<LedgerLab> {
 
 class LedgerLab {
   readonly ledger: PgNonceLedger;
+  /** Keys of signers whose keys outside senders have. */
+  readonly external = new Set<string>();
   private holders = 0;
 
   constructor(
@@ -47,7 +49,7 @@ class LedgerLab {
     readonly first: LabNode,
     private readonly second: LabNode,
   ) {
-    this.ledger = new PgNonceLedger(first.database);
+    this.ledger = new PgNonceLedger(first.database, { isExternal: (signer) => this.external.has(signerKey(signer)) });
   }
 
   async lease(signer = this.lab.freshSigner()): Promise<Lease> {
@@ -94,14 +96,6 @@ class LedgerLab {
       `INSERT INTO signer_nonce_cursor (chain_id, signer, next_nonce, fencing_token, last_synced_at)
        VALUES ($1, $2, $3, $4, '2020-01-01')`,
       [signer.chainId, signer.address, next, OLD_TOKEN],
-    );
-  }
-
-  async leaveCustody({ chainId, address }: SignerId, type: string): Promise<void> {
-    await this.lab.observer.write(
-      `INSERT INTO signer (chain_id, address, custody) VALUES ($1, $2, $3)
-           ON CONFLICT (chain_id, address) DO UPDATE SET custody = excluded.custody`,
-      [chainId, address, JSON.stringify({ type })],
     );
   }
 

@@ -21,7 +21,8 @@ export class HoldScheduler extends ChainScheduler {
   }
 
   protected override async tick(chainId: ChainId): Promise<void> {
-    await this.holds.execute(chainId);
+    // First: it asks the database alone, and the other one waits for the chain.
     await this.gaps.execute(chainId);
+    await this.holds.execute(chainId);
   }
 }

@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { InvariantViolation } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
 import { type Nonce, parseSigner, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { Fence } from '../domain/fence.js';
-import { isExternal } from './is-external.js';
+import { Custody } from '../domain/custody.js';
 import { signerColumns, slotColumns } from './key-columns.js';
 import {
   type MovedGap,
@@ -89,16 +89,15 @@ const READ = {
   text: `
     SELECT c.chain_id, c.signer, c.next_nonce,
            ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
-                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND (NOT s.outside OR e.external)
+                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND (NOT s.outside OR w.is_external)
                   ORDER BY s.nonce LIMIT $3) AS released,
            ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
-                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND s.outside AND NOT e.external
+                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND s.outside AND NOT w.is_external
                     AND NOT EXISTS (SELECT FROM signer_nonce_allocation b
                                      WHERE b.chain_id = s.chain_id AND b.signer = s.signer AND b.nonce > s.nonce AND b.status = 'HELD')
                   ORDER BY s.nonce LIMIT $3) AS outside
       FROM signer_nonce_cursor c
-      JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer
-     CROSS JOIN LATERAL (SELECT ${isExternal('c.chain_id', 'c.signer')} AS external) e`,
+      JOIN unnest($1::bigint[], $2::text[], $4::boolean[]) AS w (chain_id, signer, is_external) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
 };
 
 /**
@@ -257,7 +256,10 @@ interface SlotRow {
 
 @Injectable()
 export class PgNonceLedger extends NonceLedger {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    @Inject(Custody) private readonly custody: Pick<Custody, 'isExternal'>,
+  ) {
     super();
   }
 
@@ -275,7 +277,11 @@ export class PgNonceLedger extends NonceLedger {
   }
 
   async read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]> {
-    const { rows } = await PgTx.of(fence.tx).query<ReadRow>(READ, [...signerColumns(signers), maxReleased]);
+    const { rows } = await PgTx.of(fence.tx).query<ReadRow>(READ, [
+      ...signerColumns(signers),
+      maxReleased,
+      signers.map((signer) => this.custody.isExternal(signer)),
+    ]);
     return rows.map((row) => ({
       signer: parseSigner(row.chain_id, row.signer),
       cursor: BigInt(row.next_nonce),
