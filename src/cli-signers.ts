@@ -35,9 +35,8 @@ export async function checkSigners(
   const metrics = new Metrics(new Registry(), config);
   const chains = new ConfiguredChains(config, metrics, clock, log);
   const signerOf = (custody: Custody) => new CustodyAttemptSigner(custody);
-  // It gives no nonce.
-  const ledger = new PgNonceLedger(database, { isExternal: () => false });
-  const check = new CheckSigners(chains, signerOf, new PgSignerDirectory(database), ledger, clock);
+  const checkOf = (custody: Custody) =>
+    new CheckSigners(chains, signerOf, new PgSignerDirectory(database), new PgNonceLedger(database, custody), clock);
   const tools = { metrics, clock, pause: realPause, log };
   const seen = new Set<string>();
   let isRight = true;
@@ -48,7 +47,7 @@ export async function checkSigners(
         const findings = await answeredWithin(realPause, OPENED_WITHIN_MS, opening).then(
           (custody): Finding[] | Promise<Finding[]> =>
             custody
-              ? check.execute(id, custody)
+              ? checkOf(custody).execute(id, custody)
               : [{ chainId: id, type: entry.type, problem: `its custody told no accounts in ${OPENED_WITHIN_MS} ms` }],
           (error: unknown) => [
             { chainId: id, type: entry.type, problem: `its custody tells no accounts: ${messageOf(error)}` },

@@ -1,8 +1,10 @@
 import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
 import type { Fence } from '../../src/modules/signers/domain/fence.js';
+import { Custody } from '../../src/modules/signers/domain/custody.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import { PgNonceLedger } from '../../src/modules/signers/infrastructure/pg-nonce-ledger.js';
 import { aHash } from './builders.js';
+import { fakeOf } from './fakes/fake-of.js';
 import { acquire, handOver, type LabNode, twoNodeLab } from './fence-lab.js';
 
 /** As the table spells it. */
@@ -49,7 +51,10 @@ class LedgerLab {
     readonly first: LabNode,
     private readonly second: LabNode,
   ) {
-    this.ledger = new PgNonceLedger(first.database, { isExternal: (signer) => this.external.has(signerKey(signer)) });
+    this.ledger = new PgNonceLedger(
+      first.database,
+      fakeOf(Custody, { isExternal: (signer) => this.external.has(signerKey(signer)) }),
+    );
   }
 
   async lease(signer = this.lab.freshSigner()): Promise<Lease> {

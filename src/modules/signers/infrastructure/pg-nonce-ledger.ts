@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { InvariantViolation } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
 import { type Nonce, parseSigner, signerKey, type SignerId } from '../../../kernel/signer-id.js';
@@ -258,7 +258,7 @@ interface SlotRow {
 export class PgNonceLedger extends NonceLedger {
   constructor(
     private readonly database: Database,
-    @Inject(Custody) private readonly custody: Pick<Custody, 'isExternal'>,
+    private readonly custody: Custody,
   ) {
     super();
   }
