@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ANYONE } from '../../src/kernel/caller.js';
+import { parseSigner } from '../../src/kernel/signer-id.js';
 import { CloseHold } from '../../src/modules/commands/application/close-hold.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import { NO_PAYLOAD } from '../../src/modules/ledger/domain/tx-request.js';
@@ -7,22 +8,24 @@ import { SlotQueries } from '../../src/modules/ops/application/slot-queries.js';
 import { ExplainTx } from '../../src/modules/ops/application/explain-tx.js';
 import { SignerOverview } from '../../src/modules/ops/application/signer-overview.js';
 import { Database } from '../../src/platform/database/database.js';
-import { anOrder, aRequest, aSigner } from '../support/builders.js';
+import { DEV_ACCOUNTS, DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
+import { anOrder, aRequest, DEV_CHAIN } from '../support/builders.js';
 import type { ModelTx } from '../support/model-chain.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { refused } from '../support/send-faults.js';
+import type { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
 /* A signer whose key outside senders have, and no node: its nonces are given and watched, and nothing is signed for it. */
 
-const SIGNER = aSigner(71);
+const SIGNER = parseSigner(`${DEV_CHAIN}`, DEV_ACCOUNTS[0]);
+const HOLD = { hold: { ttl: null, count: 1, index: 0 }, payload: NO_PAYLOAD, expiresAt: null };
 const lab = nodeLab({ signers: [{ type: 'external', addresses: [SIGNER.address] }] });
 
 /** Nonces for an outside sender, given. */
 async function holds(...tags: number[]): Promise<string[]> {
   const ids: string[] = [];
-  for (const tag of tags)
-    ids.push(await lab.create(tag, { hold: { ttl: null, count: 1, index: 0 }, payload: NO_PAYLOAD, expiresAt: null }));
+  for (const tag of tags) ids.push(await lab.create(tag, HOLD));
   await lab.node.step();
   return ids;
 }
@@ -34,6 +37,12 @@ function outsideSends(nonce: bigint): ModelTx {
 async function expire(txId: string, ago = '1 second'): Promise<void> {
   const text = 'UPDATE managed_tx SET expires_at = clock_timestamp() - $2::interval WHERE tx_id = $1';
   await lab.node.get(Database).query({ name: 'test_expire_one', text }, [txId, ago]);
+}
+
+/** The next owner of the signer has its key. */
+async function withKey(): Promise<TestNode> {
+  await lab.node.releaseLeases();
+  return lab.startNode({ signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 1 }] });
 }
 
 /** Two looks, at different blocks. */
@@ -144,6 +153,22 @@ describe('a hold of an external signer', () => {
   });
 });
 
+it('a hold that waits for a no-op when its key goes is given back, when two looks show that nothing was sent', async () => {
+  const keyed = await withKey();
+  const holdId = await lab.create(1, HOLD);
+  await keyed.step();
+  await keyed.get(SubmitCommand).execute(anOrder('close', holdId));
+  await keyed.commands();
+  expect(await keyed.tx(holdId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING' });
+  const next = await lab.takeOver(keyed);
+  await lab.live(1, next);
+  await lookTwice(next);
+  expect([await lab.states([holdId]), lab.chain.sent]).toEqual([['CANCELLED'], []]);
+  const another = await lab.create(2, HOLD);
+  await next.step();
+  expect(await nonces([another], next)).toEqual([0]);
+});
+
 describe('a gap of an external signer', () => {
   it('is not filled, but shown and told once, whoever owns the signer; the next reserve closes it', async () => {
     const [, behind = ''] = await gap();
@@ -156,7 +181,7 @@ describe('a gap of an external signer', () => {
     expect(await told()).toEqual([['nonce_gap', 0]]);
     expect(await gapShown(next)).toBe(0);
     expect((await explained(behind, next)).join(' ')).toContain("The lower nonce 0 is nobody's");
-    const closing = await lab.create(3, { hold: { ttl: null, count: 1, index: 0 }, payload: NO_PAYLOAD });
+    const closing = await lab.create(3, HOLD);
     await makeWaitingDue(next);
     await next.step();
     await next.holds();
@@ -167,6 +192,47 @@ describe('a gap of an external signer', () => {
       ['nonce_gap_closed', 0],
     ]);
     expect([await gapShown(next), lab.chain.sent]).toEqual([null, []]);
+  });
+
+  it('is closed by the next reserve when more is in flight than may be', async () => {
+    const [lowest = ''] = await holds(1, 2, 3, 4);
+    await lab.node.get(SubmitCommand).execute(anOrder('release', lowest));
+    await lab.node.commands();
+    await lab.node.releaseLeases();
+    const narrow = await lab.startNode({ execution: { inFlightStart: 2, maxInFlight: 2 } });
+    const ids = [await lab.create(5, HOLD), await lab.create(6, HOLD)];
+    for (let steps = 0; steps < 2; steps += 1) {
+      await makeWaitingDue(narrow);
+      await narrow.step();
+    }
+    expect(await nonces(ids, narrow)).toEqual([0, null]);
+  });
+
+  it('is told closed when a node has the key, which fills it', async () => {
+    await gap();
+    await lab.node.holds();
+    const keyed = await withKey();
+    await keyed.step();
+    await keyed.holds();
+    expect(await told()).toEqual([
+      ['nonce_gap', 0],
+      ['nonce_gap_closed', 0],
+    ]);
+    expect(await lab.fills(keyed)).toHaveLength(1);
+  });
+
+  it('is told closed when what is above it is in a block, because its sender used it without a word', async () => {
+    await gap();
+    await lab.node.holds();
+    outsideSends(0n);
+    outsideSends(1n);
+    await lab.node.holds();
+    await lab.mine();
+    await lab.node.holds();
+    expect(await told()).toEqual([
+      ['nonce_gap', 0],
+      ['nonce_gap_closed', 0],
+    ]);
   });
 
   it('that its sender uses all the same is closed by the chain', async () => {
@@ -226,7 +292,7 @@ it('a nonce that nobody named the use of, and that a reorg frees, goes to the ne
     return (await slots())[0] === '0 gap';
   });
   await node.holds();
-  const closing = await lab.create(3, { hold: { ttl: null, count: 1, index: 0 }, payload: NO_PAYLOAD });
+  const closing = await lab.create(3, HOLD);
   await node.step();
   expect([await nonces([closing], node), await lab.fills(node), lab.chain.sent]).toEqual([[0], [], []]);
   expect(await told()).toEqual([['nonce_gap', 0]]);

@@ -330,6 +330,7 @@ describe('the lowest nonce gap', () => {
   it('is noted when it is another one, with its time, and when there is none any more', async () => {
     const [lease, other] = [await lab.lease(), await lab.lease()];
     const { signer } = lease;
+    for (const each of [signer, other.signer]) lab.external.add(signerKey(each));
     for (const each of [signer, other.signer, twinOf(signer)]) await lab.leaveCursor(each, 9n);
     await lab.leave(signer, 'RELEASED', 5n, 3n, 7n);
     await lab.leave(signer, 'CONSUMED', 8n);
@@ -352,6 +353,28 @@ describe('the lowest nonce gap', () => {
     await lab.write([lease], (fence) => ledger.hold(fence, [{ signer, nonce: 5n, txId: txIdOf(0x3001) }], []));
     expect(await noted()).toEqual([{ signer, before: 5n, gap: null }]);
     expect(await lab.gap(signer)).toEqual({ gap: null, isTimed: false, token: 3n });
+  });
+
+  it('is none below what is in a block, and none where a node has the key, whatever was noted before', async () => {
+    const lease = await lab.lease();
+    const { signer } = lease;
+    const key = signerKey(signer);
+    await lab.leaveCursor(signer, 9n);
+    await lab.leave(signer, 'RELEASED', 3n);
+    await lab.leave(signer, 'HELD', 5n);
+    const noted = () => lab.write([lease], (fence) => ledger.noteGaps(fence, [signer]));
+    expect([await ledger.movedGaps([signer]), await noted()]).toEqual([[], []]);
+    lab.external.add(key);
+    await lab.leaveTx(signer, 2n, 'MINED');
+    await lab.leaveTx(signer, 5n, 'IN_MEMPOOL');
+    await lab.leaveTx(twinOf(signer), 5n, 'MINED');
+    expect(await noted()).toEqual([{ signer, before: null, gap: 3n }]);
+    lab.external.delete(key);
+    expect(await noted()).toEqual([{ signer, before: 3n, gap: null }]);
+    lab.external.add(key);
+    await lab.leave(signer, 'HELD', 6n);
+    await lab.leaveTx(signer, 6n, 'MINED');
+    expect([await ledger.movedGaps([signer]), await noted()]).toEqual([[], []]);
   });
 });
 

@@ -104,6 +104,24 @@ class LedgerLab {
     );
   }
 
+  /** A tx of the signer with this nonce, of which nothing else matters. */
+  async leaveTx(signer: SignerId, nonce: bigint, state: 'MINED' | 'IN_MEMPOOL'): Promise<void> {
+    const block = state === 'MINED';
+    await this.lab.observer.write(
+      `INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state, nonce, gas_limit, tx_hash, receipt, block_number, block_hash)
+       VALUES ($1::uuid, $2, $3, $1::text, $4, 0, '', '{}', 0, $5, $6, 21000, $4, $7, $8, $9)`,
+      [
+        txIdOf(0xe000 + ++this.holders),
+        signer.chainId,
+        signer.address,
+        MINED_HASH,
+        state,
+        nonce,
+        ...(block ? ['{}', 1, MINED_HASH] : [null, null, null]),
+      ],
+    );
+  }
+
   /** What is noted of its lowest nonce gap. */
   async gap(signer: SignerId): Promise<{ gap: bigint | null; isTimed: boolean; token: bigint } | null> {
     const [row] = await this.lab.observer.run<{ gap: string | null; gap_since: Date | null; fencing_token: string }>(

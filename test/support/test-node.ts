@@ -149,7 +149,7 @@ export class TestNode {
     await container.settle(Custody);
     container.makeAll();
     const node = new TestNode(container, sources, laneClock);
-    await node.get(SignerDirectory).register(node.get(Custody).signers());
+    await node.get(SignerDirectory).register(node.get(Custody).signers(), 'this one', 0);
     await node.get(SignerPolicies).refresh();
     return node;
   }

@@ -7,6 +7,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const MOST_DEPENDENCIES = 6;
 /** Each tells a whole story, and runs its parts in their order. */
 const ORCHESTRATORS = new Set([
+  'AdoptSent',
   'AllocateNonces',
   'BroadcastAttempts',
   'BumpDue',

@@ -16,10 +16,12 @@ const COMMIT = {} as Tx;
 let hold: Partial<TxProgress>;
 let custody: KeysOf;
 let stored: CommandInput[];
+/** Whether a command has its key. */
+let isStored: boolean;
 let recorded: [AdminAction, Tx | undefined][];
 
 beforeEach(() => {
-  [stored, recorded, custody] = [[], [], new KeysOf([])];
+  [stored, recorded, custody, isStored] = [[], [], new KeysOf([]), false];
   hold = { kind: 'hold', signer: SIGNER, nonce: 7n, state: 'IN_MEMPOOL' };
 });
 
@@ -29,6 +31,7 @@ function close(holdId = 'hold', reason = 'it lost what it signed', nonce = 7n) {
       byIds: async (ids) => ids.filter((id) => id !== 'unknown').map((txId) => aManagedTx({ ...hold, txId }).build()),
     }),
     fakeOf(SubmitCommand, {
+      isStored: async () => isStored,
       execute: async (input) => (stored.push(input), { command: aCommand({ kind: 'close' }), isNew: true }),
     }),
     fakeOf(AuditLog, { record: async (action, tx) => void recorded.push([action, tx]) }),
@@ -75,6 +78,12 @@ describe('a close of a hold', () => {
     custody.external = [SIGNER];
     await expect(close()).rejects.toMatchObject({ code: 'external_signer', kind: 'unprocessable' });
     expect(stored).toEqual([]);
+  });
+
+  it('that was stored before the key went is answered as before', async () => {
+    [custody.external, isStored] = [[SIGNER], true];
+    expect(await close()).toMatchObject({ command: { kind: 'close' } });
+    expect(stored).toMatchObject([{ requestId: 'k' }]);
   });
 
   it.each<[string, Partial<TxProgress>, string, string]>([

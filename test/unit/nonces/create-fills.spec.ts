@@ -50,6 +50,7 @@ describe('a fill', () => {
 
   it('is none where outside senders have the key: the slots go back to them in one commit, and nothing is written for none', async () => {
     await create.giveBack(LEASES, SLOTS);
+    expect(writes.written.map(({ changes }) => changes.attempts?.reopened)).toEqual([SLOTS]);
     expect([writes.operations, writes.slots('reopened'), writes.released, writes.fills]).toEqual([
       ['give_back'],
       SLOTS,

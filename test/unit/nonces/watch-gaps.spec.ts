@@ -4,13 +4,12 @@ import { BegunWork } from '../../../src/modules/ledger/index.js';
 import { TellGaps, WatchGaps } from '../../../src/modules/nonces/application/watch-gaps.js';
 import { LeaseManager, type MovedGap, NonceLedger } from '../../../src/modules/signers/index.js';
 import { aLease, aSigner, DEV_CHAIN } from '../../support/builders.js';
-import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { begunWork } from '../../support/fakes/our-work.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
-const [EXTERNAL, OTHER, OURS] = [aSigner(1), aSigner(2), aSigner(3)];
+const [EXTERNAL, OTHER] = [aSigner(1), aSigner(2)];
 
 let moved: MovedGap[];
 /** What the commit finds, when it is not what was read before. */
@@ -29,18 +28,15 @@ function watch(work: BegunWork = begunWork): Promise<void> {
     noteGaps: async () => noted ?? moved,
   });
   const events = fakeOf(EventLog, { appendOfSigners: async (_tx, _author, some) => void told.push(...some) });
-  const custody = new KeysOf([]);
-  custody.external = [EXTERNAL, OTHER];
   return new WatchGaps(
-    fakeOf(LeaseManager, { heldOn: () => [EXTERNAL, OTHER, OURS].map((signer) => aLease(signer)) }),
-    custody,
+    fakeOf(LeaseManager, { heldOn: () => [EXTERNAL, OTHER].map((signer) => aLease(signer)) }),
     ledger,
     work,
     new TellGaps(ledger, writes.asDoor(), events, new RecordingLog()),
   ).execute(DEV_CHAIN);
 }
 
-it('gaps are looked for where no node has the key, and what did not move costs no commit', async () => {
+it('gaps are looked for of all signers here, and what did not move costs no commit', async () => {
   await watch();
   expect([asked, writes.operations, told]).toEqual([[EXTERNAL, OTHER], [], []]);
 });

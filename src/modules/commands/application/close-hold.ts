@@ -7,7 +7,7 @@ import { sameSigner, signerKey } from '../../../kernel/signer-id.js';
 import { hashRequest, ManagedTxRepository } from '../../ledger/index.js';
 import { Custody, ExternalSigner, type SlotRef } from '../../signers/index.js';
 import { assertNonce } from './assert-nonce.js';
-import { SubmitCommand, type SubmittedCommand } from './submit-command.js';
+import { type CommandInput, SubmitCommand, type SubmittedCommand } from './submit-command.js';
 
 export interface CloseInput {
   readonly sender: Caller;
@@ -35,7 +35,6 @@ export class CloseHold {
     { signer, nonce }: SlotRef,
     { sender, requestId, holdId, reason }: CloseInput,
   ): Promise<SubmittedCommand> {
-    if (this.custody.isExternal(signer)) throw new ExternalSigner(signer);
     const [hold] = await this.txs.byIds([holdId]);
     if (!hold?.isHold || !sameSigner(hold.signer, signer))
       throw new NotFound(
@@ -52,7 +51,7 @@ export class CloseHold {
       object: `signer:${signerKey(signer)}`,
       detail: { nonce: nonce.toString(), txId, reason },
     };
-    return this.submit.execute({
+    const command: CommandInput = {
       txId,
       sender,
       kind: 'close',
@@ -61,6 +60,10 @@ export class CloseHold {
       fees: null,
       request: null,
       inSameCommit: (tx) => this.audit.record(entry, tx),
-    });
+    };
+    // One that was stored before the key went is answered as before.
+    if (this.custody.isExternal(signer) && !(await this.submit.isStored(signer, command)))
+      throw new ExternalSigner(signer);
+    return this.submit.execute(command);
   }
 }

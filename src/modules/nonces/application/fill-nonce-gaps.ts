@@ -56,7 +56,11 @@ export class CreateFills {
   /** Of signers whose keys outside senders have: what is free again on the chain is given to the next of them. */
   async giveBack(leases: readonly Lease[], slots: readonly FreeSlot[]): Promise<void> {
     const free = slots.map(({ signer, nonce }) => ({ signer, nonce }));
-    await this.write.execute(leases, 'give_back', { slots: { reopened: free, released: free } });
+    await this.write.execute(leases, 'give_back', {
+      slots: { reopened: free, released: free },
+      // After a reorg freed the nonce, attempts that were sent with it before may be mined again.
+      attempts: { reopened: free },
+    });
   }
 }
 
@@ -94,10 +98,9 @@ export class FillNonceGaps {
   /** @param found slots of the leases' signers */
   async fill(chainId: ChainId, leases: readonly Lease[], found: readonly FreeSlot[]): Promise<void> {
     const slots = found.filter(({ signer }) => !this.custody.isExternal(signer));
-    await this.create.giveBack(
-      leases,
-      found.filter((slot) => !slots.includes(slot)),
-    );
+    // What failed and left its nonce free may be executed after all, and its sender may send again with it: nobody else gets it.
+    const given = found.filter((slot) => !slots.includes(slot) && !slot.leftBy);
+    await this.create.giveBack(leases, given);
     if (slots.length === 0) return;
     const chain = this.chains.get(chainId);
     try {

@@ -4,7 +4,7 @@ import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { EventLog } from '../../events/index.js';
 import { BegunWork, WriteChanges } from '../../ledger/index.js';
-import { Custody, type Fence, type Lease, LeaseManager, type MovedGap, NonceLedger } from '../../signers/index.js';
+import { type Fence, type Lease, LeaseManager, type MovedGap, NonceLedger } from '../../signers/index.js';
 
 /** Stores the lowest nonce gaps of signers, and tells each once, whoever owns the signer. */
 @Injectable()
@@ -49,13 +49,13 @@ export class TellGaps {
 
 /**
  * Watches the nonce gaps of signers whose keys outside senders have: nobody here can fill them. Only the lowest one is told, because what is above it
- * waits for it; when it is closed, the next one is. A reserve gets it first.
+ * waits for it; when it is closed, the next one is. A reserve gets it first. Where the key has come here since, the gap is closed as far as they have
+ * to know: Lockstep fills it.
  */
 @Injectable()
 export class WatchGaps {
   constructor(
     private readonly leases: LeaseManager,
-    private readonly custody: Custody,
     private readonly ledger: NonceLedger,
     private readonly work: BegunWork,
     private readonly tell: TellGaps,
@@ -63,7 +63,7 @@ export class WatchGaps {
 
   async execute(chainId: ChainId): Promise<void> {
     const held = this.leases.heldOn(chainId).map(({ signer }) => signer);
-    const moved = await this.ledger.movedGaps(held.filter((signer) => this.custody.isExternal(signer)));
+    const moved = await this.ledger.movedGaps(held);
     await this.work.run(chainId, moved, (leases) => this.tell.execute(leases));
   }
 }

@@ -38,7 +38,7 @@ export class LeaseHeartbeat implements OnApplicationBootstrap {
   /** Nothing is accepted before the database has an epoch: a standby that has a transaction has the epoch, too. */
   async onApplicationBootstrap(): Promise<void> {
     await this.database.check();
-    await this.directory.register(this.custody.signers());
+    await this.directory.register(this.custody.signers(), this.node.id, this.config.duration);
     await this.meetOthers();
     this.ticker.start();
   }

@@ -159,15 +159,17 @@ const GAPS = {
      ORDER BY 1, 2, 3`,
 };
 
-/** The signers whose lowest gap is not the one that was told last; that one as `before`. */
+/** The signers whose lowest gap is not the one that was told last; that one as `before`. One that is not external had its key elsewhere when one was told. */
 const GAPS_MOVED = `
-    SELECT c.chain_id, c.signer, c.gap AS before, lowest.nonce AS gap FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+    SELECT c.chain_id, c.signer, c.gap AS before, lowest.nonce AS gap FROM unnest($1::bigint[], $2::text[], $3::boolean[]) AS w (chain_id, signer, is_external)
       JOIN signer_nonce_cursor c ON c.chain_id = w.chain_id AND c.signer = w.signer
       LEFT JOIN LATERAL (
         SELECT s.nonce FROM signer_nonce_allocation s
-         WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED'
+         WHERE w.is_external AND s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED'
            AND EXISTS (SELECT FROM signer_nonce_allocation higher
                         WHERE higher.chain_id = s.chain_id AND higher.signer = s.signer AND higher.nonce > s.nonce AND higher.status = 'HELD')
+           AND NOT EXISTS (SELECT FROM managed_tx m
+                            WHERE m.chain_id = s.chain_id AND m.signer = s.signer AND m.nonce > s.nonce AND m.state = 'MINED')
          ORDER BY s.nonce LIMIT 1) lowest ON true
      WHERE c.gap IS DISTINCT FROM lowest.nonce`;
 
@@ -179,7 +181,7 @@ const NOTE_GAPS = {
     UPDATE signer_nonce_cursor c
        SET gap = m.gap, gap_since = CASE WHEN m.gap IS NOT NULL THEN clock_timestamp() END, fencing_token = t.token
       FROM (${GAPS_MOVED}) m
-      JOIN unnest($1::bigint[], $2::text[], $3::bigint[]) AS t (chain_id, signer, token) ON t.chain_id = m.chain_id AND t.signer = m.signer
+      JOIN unnest($1::bigint[], $2::text[], $4::bigint[]) AS t (chain_id, signer, token) ON t.chain_id = m.chain_id AND t.signer = m.signer
      WHERE c.chain_id = m.chain_id AND c.signer = m.signer
     RETURNING m.chain_id, m.signer, m.before, m.gap`,
 };
@@ -277,11 +279,8 @@ export class PgNonceLedger extends NonceLedger {
   }
 
   async read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]> {
-    const { rows } = await PgTx.of(fence.tx).query<ReadRow>(READ, [
-      ...signerColumns(signers),
-      maxReleased,
-      signers.map((signer) => this.custody.isExternal(signer)),
-    ]);
+    const [chains, addresses, external] = this.withExternal(signers);
+    const { rows } = await PgTx.of(fence.tx).query<ReadRow>(READ, [chains, addresses, maxReleased, external]);
     return rows.map((row) => ({
       signer: parseSigner(row.chain_id, row.signer),
       cursor: BigInt(row.next_nonce),
@@ -343,21 +342,22 @@ export class PgNonceLedger extends NonceLedger {
     return rows.map((row) => ({ ...slotOf(row), count: Number(row.count) }));
   }
 
-  async gaps(signers: readonly SignerId[], alsoUnwanted = false): Promise<SlotRef[]> {
+  async gaps(signers: readonly SignerId[], alsoUnwanted = false, fence?: Fence): Promise<SlotRef[]> {
     if (signers.length === 0) return [];
-    const { rows } = await this.database.query<SlotRow>(GAPS, [...signerColumns(signers), alsoUnwanted]);
+    const runner = fence ? PgTx.of(fence.tx) : this.database;
+    const { rows } = await runner.query<SlotRow>(GAPS, [...signerColumns(signers), alsoUnwanted]);
     return rows.map(slotOf);
   }
 
   async movedGaps(signers: readonly SignerId[]): Promise<MovedGap[]> {
     if (signers.length === 0) return [];
-    const { rows } = await this.database.query<GapRow>(MOVED_GAPS, signerColumns(signers));
+    const { rows } = await this.database.query<GapRow>(MOVED_GAPS, this.withExternal(signers));
     return rows.map(toMovedGap);
   }
 
   async noteGaps(fence: Fence, signers: readonly SignerId[]): Promise<MovedGap[]> {
     const tokens = signers.map((signer) => fence.tokenFor(signer));
-    const { rows } = await PgTx.of(fence.tx).query<GapRow>(NOTE_GAPS, [...signerColumns(signers), tokens]);
+    const { rows } = await PgTx.of(fence.tx).query<GapRow>(NOTE_GAPS, [...this.withExternal(signers), tokens]);
     return rows.map(toMovedGap);
   }
 
@@ -409,6 +409,11 @@ export class PgNonceLedger extends NonceLedger {
       slots.map(({ holder }) => holder ?? null),
     ]);
     expectRows('consume', rowCount, slots.length);
+  }
+
+  /** With whether outside senders have the key of each. */
+  private withExternal(signers: readonly SignerId[]): [...ReturnType<typeof signerColumns>, boolean[]] {
+    return [...signerColumns(signers), signers.map((signer) => this.custody.isExternal(signer))];
   }
 }
 
