@@ -237,7 +237,7 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
     fields: { ...SIGNER, nonce: number('The nonce that nobody has') },
   },
   'signer.nonce_gap_closed': {
-    summary: 'A signer has no nonce gap any more',
+    summary: 'A signer has no nonce gap any more that outside senders have to close',
     fields: { ...SIGNER, nonce: number('The nonce that was told last') },
   },
 };

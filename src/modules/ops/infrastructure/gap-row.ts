@@ -12,7 +12,7 @@ export interface GapRow {
 export const gapColumns = (chain: string, address: string, cursor: string): string =>
   `${isExternal(chain, address)} AS external, ${cursor}.gap, ${cursor}.gap_since`;
 
-/** What was noted before the key came here is out of date, and nobody notes it again: a fill closes the gap. */
+/** What was noted before the key came here is out of date, also before its owner has noted that: a fill closes the gap. */
 export function gapSince({ external, gap, gap_since: since }: GapRow): NonceGapSince | null {
   return external && gap !== null && since ? { nonce: toJsonInteger(BigInt(gap)), since: since.toISOString() } : null;
 }
