@@ -233,6 +233,7 @@ describe('a gap of an external signer', () => {
       ['nonce_gap', 0],
       ['nonce_gap_closed', 0],
     ]);
+    expect(await nonces(await holds(3))).toEqual([2]);
   });
 
   it('that its sender uses all the same is closed by the chain', async () => {

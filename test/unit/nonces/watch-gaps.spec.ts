@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { EventLog } from '../../../src/modules/events/index.js';
-import { BegunWork } from '../../../src/modules/ledger/index.js';
+import { BegunWork, LaneMemory } from '../../../src/modules/ledger/index.js';
 import { TellGaps, WatchGaps } from '../../../src/modules/nonces/application/watch-gaps.js';
 import { LeaseManager, type MovedGap, NonceLedger } from '../../../src/modules/signers/index.js';
 import { aLease, aSigner, DEV_CHAIN } from '../../support/builders.js';
@@ -16,10 +16,12 @@ let moved: MovedGap[];
 let noted: MovedGap[] | null;
 let asked: unknown[];
 let told: unknown[];
+/** Whose nonces are asked for before the next one is given. */
+let aligned: unknown[];
 let writes: RecordedWrites;
 
 beforeEach(() => {
-  [moved, noted, asked, told, writes] = [[], null, [], [], new RecordedWrites()];
+  [moved, noted, asked, told, aligned, writes] = [[], null, [], [], [], new RecordedWrites()];
 });
 
 function watch(work: BegunWork = begunWork): Promise<void> {
@@ -32,7 +34,13 @@ function watch(work: BegunWork = begunWork): Promise<void> {
     fakeOf(LeaseManager, { heldOn: () => [EXTERNAL, OTHER].map((signer) => aLease(signer)) }),
     ledger,
     work,
-    new TellGaps(ledger, writes.asDoor(), events, new RecordingLog()),
+    new TellGaps(
+      ledger,
+      writes.asDoor(),
+      events,
+      fakeOf(LaneMemory, { alignAgain: (signer) => void aligned.push(signer) }),
+      new RecordingLog(),
+    ),
   ).execute(DEV_CHAIN);
 }
 
@@ -51,6 +59,7 @@ it('a gap is told when it is another one, and when it is closed', async () => {
     { signer: EXTERNAL, reason: 'nonce_gap', detail: { nonce: 7 } },
     { signer: OTHER, reason: 'nonce_gap_closed', detail: { nonce: 3 } },
   ]);
+  expect(aligned).toEqual([OTHER]);
 });
 
 it('what its commit does not find any more is not told, nor what belongs to a lane that has not begun', async () => {

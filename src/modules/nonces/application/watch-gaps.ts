@@ -3,7 +3,7 @@ import { toJsonInteger } from '../../../kernel/quantities.js';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { EventLog } from '../../events/index.js';
-import { BegunWork, WriteChanges } from '../../ledger/index.js';
+import { BegunWork, LaneMemory, WriteChanges } from '../../ledger/index.js';
 import { type Fence, type Lease, LeaseManager, type MovedGap, NonceLedger } from '../../signers/index.js';
 
 /** Stores the lowest nonce gaps of signers, and tells each once, whoever owns the signer. */
@@ -13,6 +13,7 @@ export class TellGaps {
     private readonly ledger: NonceLedger,
     private readonly write: WriteChanges,
     private readonly events: EventLog,
+    private readonly memory: LaneMemory,
     private readonly log: Log,
   ) {}
 
@@ -28,6 +29,8 @@ export class TellGaps {
       await this.tell(fence, moved);
       return {};
     });
+    // Where the chain used it without our knowledge, its slot must not be given out again.
+    for (const { signer, before } of moved) if (before !== null) this.memory.alignAgain(signer);
     for (const { signer, before, gap } of moved)
       if (gap === null)
         this.log.info('nonce gap of an external signer closed', { signer: signerKey(signer), nonce: before });
