@@ -32,5 +32,4 @@ export { CheckedCustody } from './infrastructure/checked-custody.js';
 export { PgNonceLedger } from './infrastructure/pg-nonce-ledger.js';
 export { PgSignerDirectory } from './infrastructure/pg-signer-directory.js';
 export { isPaused, isStopped, type PauseJson, pauseOf, toPause } from './infrastructure/pause-of.js';
-export { isExternal } from './infrastructure/is-external.js';
 export { signerColumns, slotColumns } from './infrastructure/key-columns.js';

@@ -150,20 +150,6 @@ export const NONCES = faults(int('nonce-ledger'), [
     why: 'a nonce that an outside sender gave back is in both lists, and is given out twice',
   },
   {
-    id: 'nonce-external-by-another-type',
-    in: 'isExternal',
-    text: `x.custody ->> 'type' = 'external'`,
-    becomes: 'true',
-    why: 'a payload of ours gets a nonce with which an outside sender may have sent something',
-  },
-  {
-    id: 'nonce-external-on-another-chain',
-    in: 'isExternal',
-    text: 'x.chain_id = ${chain} AND ',
-    becomes: '',
-    why: 'an account whose key a node has is taken for one whose key nobody has, on another chain',
-  },
-  {
     id: 'nonce-moved-gap-told-again',
     in: 'GAPS_MOVED',
     text: 'WHERE c.gap IS DISTINCT FROM lowest.nonce',

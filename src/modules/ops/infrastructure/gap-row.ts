@@ -1,5 +1,4 @@
 import { toJsonInteger } from '../../../kernel/quantities.js';
-import { isExternal } from '../../signers/index.js';
 import type { NonceGapSince } from '../domain/tx-facts.js';
 
 export interface GapRow {
@@ -10,7 +9,7 @@ export interface GapRow {
 
 /** SQL: the columns of a {@link GapRow}. @param cursor alias of signer_nonce_cursor */
 export const gapColumns = (chain: string, address: string, cursor: string): string =>
-  `${isExternal(chain, address)} AS external, ${cursor}.gap, ${cursor}.gap_since`;
+  `EXISTS (SELECT FROM signer x WHERE x.chain_id = ${chain} AND x.address = ${address} AND x.custody ->> 'type' = 'external') AS external, ${cursor}.gap, ${cursor}.gap_since`;
 
 /** What was noted before the key came here is out of date, also before its owner has noted that: a fill closes the gap. */
 export function gapSince({ external, gap, gap_since: since }: GapRow): NonceGapSince | null {
