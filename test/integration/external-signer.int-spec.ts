@@ -153,22 +153,6 @@ describe('a hold of an external signer', () => {
   });
 });
 
-it('a hold that waits for a no-op when its key goes is given back, when two looks show that nothing was sent', async () => {
-  const keyed = await withKey();
-  const holdId = await lab.create(1, HOLD);
-  await keyed.step();
-  await keyed.get(SubmitCommand).execute(anOrder('close', holdId));
-  await keyed.commands();
-  expect(await keyed.tx(holdId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING' });
-  const next = await lab.takeOver(keyed);
-  await lab.live(1, next);
-  await lookTwice(next);
-  expect([await lab.states([holdId]), lab.chain.sent]).toEqual([['CANCELLED'], []]);
-  const another = await lab.create(2, HOLD);
-  await next.step();
-  expect(await nonces([another], next)).toEqual([0]);
-});
-
 describe('a gap of an external signer', () => {
   it('is not filled, but shown and told once, whoever owns the signer; the next reserve closes it', async () => {
     const [, behind = ''] = await gap();

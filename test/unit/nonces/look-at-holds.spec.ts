@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SecondObservations } from '../../../src/modules/chain/index.js';
-import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { LookAtHolds } from '../../../src/modules/nonces/application/look-at-holds.js';
 import { aHash, aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
-import { KeysOf } from '../../support/fakes/fake-node.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { aSentTransaction } from '../../support/sent-builders.js';
 
@@ -18,18 +16,17 @@ let pool: { transactions: (typeof SENT)[]; hiddenBelow: bigint };
 let use: Awaited<ReturnType<ModelChain['nonceUses']>>[number];
 /** The count that every endpoint tells, and the block of their answers; null when one does not. */
 let agreed: { nonce: bigint; block: typeof BLOCK } | null;
-let custody: KeysOf;
 let look: LookAtHolds;
 
 beforeEach(() => {
-  [chain, custody] = [new ModelChain(), new KeysOf([])];
+  chain = new ModelChain();
   [counts, pool, use] = [{ latest: 7n, pending: 7n }, { transactions: [], hiddenBelow: 0n }, { kind: 'open' }];
   agreed = { nonce: 7n, block: BLOCK };
   chain.accountCounts = async () => [counts];
   chain.pooledOf = async () => [{ ...pool, shown: true }];
   chain.nonceUses = async (asked) => asked.map(() => use);
   chain.equalCounts = async (accounts) => accounts.map(() => agreed);
-  look = new LookAtHolds(new ModelChains(chain), new SecondObservations(new FakeClock()), custody);
+  look = new LookAtHolds(new ModelChains(chain), new SecondObservations(new FakeClock()));
 });
 
 const hold = (isOver: boolean, nonce = 7n, isOverdue = false) => ({
@@ -67,7 +64,7 @@ describe('a look at a hold', () => {
       expect([await kinds(), await kinds()]).toEqual([[], []]);
       use = { kind: 'passed', head: next, user };
       expect(await kinds()).toEqual(['used']);
-      look = new LookAtHolds(new ModelChains(chain), new SecondObservations(new FakeClock()), custody);
+      look = new LookAtHolds(new ModelChains(chain), new SecondObservations(new FakeClock()));
     }
     use = { kind: 'open' };
     expect(await kinds()).toEqual([]);
@@ -89,21 +86,6 @@ describe('a look at a hold', () => {
     expect([await kinds(true), await kinds(true)]).toEqual([[], []]);
     later();
     expect(await kinds(true)).toEqual(['unused']);
-  });
-
-  it('calls one unused, too, that waits for a no-op when its key is elsewhere now, and nothing of it is known', async () => {
-    const closing = { as: 'CANCELLED', reason: 'closed', won: false } as const;
-    const twice = async (txHash: TxProgress['txHash']): Promise<string[]> => {
-      const waits = hold(false);
-      waits.tx = aManagedTx({ ...waits.tx.progress, state: 'IN_MEMPOOL', closing, txHash }).build();
-      agreed = { nonce: 7n, block: BLOCK };
-      const first = await look.execute(DEV_CHAIN, [waits]);
-      later();
-      return [...first, ...(await look.execute(DEV_CHAIN, [waits]))].map(({ kind }) => kind);
-    };
-    expect(await twice(null)).toEqual([]);
-    custody.external = [SIGNER];
-    expect([await twice(aHash(9)), await twice(null)]).toEqual([[], ['unused']]);
   });
 
   it('begins anew when something was there between the two', async () => {
@@ -140,7 +122,7 @@ describe('a look at a hold', () => {
       await kinds(true);
       later();
       expect(await kinds(true)).toEqual([]);
-      look = new LookAtHolds(new ModelChains(chain), new SecondObservations(new FakeClock()), custody);
+      look = new LookAtHolds(new ModelChains(chain), new SecondObservations(new FakeClock()));
     }
   });
 

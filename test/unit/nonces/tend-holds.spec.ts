@@ -94,23 +94,6 @@ describe('what the chain says of a hold', () => {
     expect(writes.txs).toMatchObject([{ state: 'CANCELLED' }]);
   });
 
-  it('that it is unused ends one that waits for a no-op only where nobody here can sign that; that it is used does not change it', async () => {
-    const waits = { state: 'IN_MEMPOOL', closing: { as: 'CANCELLED', reason: 'closed', won: false } } as const;
-    verdicts = [{ tx: hold(waits), signer: SIGNER, kind: 'unused' }];
-    stored = [hold(waits)];
-    await tend();
-    custody.external = [SIGNER];
-    stored = [hold({ ...waits, txHash: aHash(9) })];
-    await tend();
-    [verdicts, stored] = [[{ tx: hold(waits), signer: SIGNER, kind: 'used' }], [hold(waits)]];
-    await tend();
-    expect([writes.txs, writes.released]).toEqual([[], []]);
-    [verdicts, stored] = [[{ tx: hold(waits), signer: SIGNER, kind: 'unused' }], [hold(waits)]];
-    await tend();
-    expect(writes.txs).toMatchObject([{ state: 'CANCELLED' }]);
-    expect(writes.released).toEqual([{ signer: SIGNER, nonce: 7n }]);
-  });
-
   it('counts for nothing when the hold was changed since, or its lane has not begun', async () => {
     verdicts = [{ tx: hold(), signer: SIGNER, kind: 'unused' }];
     for (const tx of [hold({ version: 1 }), hold({ state: 'IN_MEMPOOL' }), hold({ kind: 'payload' })]) {

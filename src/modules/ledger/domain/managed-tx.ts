@@ -421,11 +421,6 @@ export class ManagedTx {
     return this.data.state === 'IN_MEMPOOL' && this.data.closing !== null;
   }
 
-  /** A hold that is being closed, and no transaction is known to have its nonce: neither one of its sender nor a no-op. */
-  get waitsForNoOp(): boolean {
-    return this.isHold && this.isClosing && this.data.txHash === null;
-  }
-
   /** Nodes refused it for now, again and again: its payload gets another nonce when a no-op has used this one for good. */
   get isBeingRequeued(): boolean {
     const { closing, state } = this.data;
@@ -703,7 +698,7 @@ export class ManagedTx {
 
   /** A client cancelled it before anything of it was sent. The caller releases the slot, if there is one. */
   cancelled(reason: string): void {
-    if (!this.waitsForNoOp) this.expectState('PENDING', 'ALLOCATED');
+    this.expectState('PENDING', 'ALLOCATED');
     this.endUnsent('CANCELLED', 'cancelled', reason);
     this.data.failureReason = reason;
   }

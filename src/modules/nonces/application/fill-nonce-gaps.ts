@@ -99,8 +99,10 @@ export class FillNonceGaps {
   async fill(chainId: ChainId, leases: readonly Lease[], found: readonly FreeSlot[]): Promise<void> {
     const slots = found.filter(({ signer }) => !this.custody.isExternal(signer));
     // What failed and left its nonce free may be executed after all, and its sender may send again with it: nobody else gets it.
-    const given = found.filter((slot) => !slots.includes(slot) && !slot.leftBy);
+    const given = found.filter(({ signer, leftBy }) => this.custody.isExternal(signer) && !leftBy);
     await this.create.giveBack(leases, given);
+    // One answer said that they are free: the chain is asked again before one of them is given.
+    for (const { signer } of given) this.memory.alignAgain(signer);
     if (slots.length === 0) return;
     const chain = this.chains.get(chainId);
     try {

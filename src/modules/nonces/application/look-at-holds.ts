@@ -10,7 +10,6 @@ import {
   type SentTransaction,
 } from '../../chain/index.js';
 import type { ManagedTx, WaitingHold } from '../../ledger/index.js';
-import { Custody } from '../../signers/index.js';
 
 /** What the chain says of a hold. */
 export type HoldVerdict = { readonly tx: ManagedTx; readonly signer: ManagedTx['signer'] } & (
@@ -38,13 +37,11 @@ export class LookAtHolds {
   constructor(
     private readonly chains: Chains,
     private readonly observations: SecondObservations,
-    private readonly custody: Custody,
   ) {}
 
   /** @returns nothing of those about which the chain says nothing yet */
-  async execute(chainId: ChainId, waiting: readonly WaitingHold[]): Promise<HoldVerdict[]> {
-    if (waiting.length === 0) return [];
-    const holds = waiting.map((hold) => (this.waitsInVain(hold) ? { ...hold, isOver: true } : hold));
+  async execute(chainId: ChainId, holds: readonly WaitingHold[]): Promise<HoldVerdict[]> {
+    if (holds.length === 0) return [];
     const chain = this.chains.get(chainId);
     const signers = signersOf(holds.map(({ tx }) => tx));
     const counts = await chain.accountCounts(signers.map(({ address }) => address));
@@ -77,11 +74,6 @@ export class LookAtHolds {
       if (proven.has(hold)) return [{ tx, signer, kind: 'unused' }];
       return overdue.has(hold) ? [{ tx, signer, kind: 'unproven' }] : [];
     });
-  }
-
-  /** It is closed by a no-op that nobody signs, because its key went before that: it is over, whatever its end was. */
-  private waitsInVain({ tx }: WaitingHold): boolean {
-    return tx.waitsForNoOp && this.custody.isExternal(tx.signer);
   }
 
   /** From then on its sender cannot give it back, so one answer is not enough. */

@@ -20,20 +20,14 @@ export class EndHolds {
   ) {}
 
   async execute(leases: readonly Lease[], verdicts: readonly HoldVerdict[]): Promise<void> {
-    // Where nobody signs a no-op, what is not proven stays as it is, and what waits for one is given back.
-    const isExternal = ({ signer }: Pick<ManagedTx, 'signer'>): boolean => this.custody.isExternal(signer);
-    const ending = verdicts.filter((verdict) => verdict.kind !== 'unproven' || !isExternal(verdict));
+    // Where nobody signs a no-op, what is not proven stays as it is.
+    const ending = verdicts.filter(({ kind, signer }) => kind !== 'unproven' || !this.custody.isExternal(signer));
     if (ending.length === 0) return;
     const said = new Map(ending.map((verdict) => [verdict.tx.id, verdict]));
     // Read again: their senders may have ended or extended them since, or have sent something.
     const read = await this.repository.byIds([...said.keys()]);
-    const isUnused = ({ id }: ManagedTx): boolean => said.get(id)?.kind === 'unused';
-    const txs = read.filter(
-      (tx) =>
-        (isWaiting(tx) || (tx.waitsForNoOp && isUnused(tx) && isExternal(tx))) &&
-        tx.progress.version === said.get(tx.id)?.tx.progress.version,
-    );
-    const unused = txs.filter(isUnused);
+    const txs = read.filter((tx) => isWaiting(tx) && tx.progress.version === said.get(tx.id)?.tx.progress.version);
+    const unused = txs.filter(({ id }) => said.get(id)?.kind === 'unused');
     for (const tx of txs) {
       if (unused.includes(tx)) tx.cancelled(UNUSED);
       // The chain decides between a no-op and what may be out.

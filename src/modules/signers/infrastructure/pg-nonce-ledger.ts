@@ -77,8 +77,8 @@ const FREE_MISSING = {
 const OPEN_FREE = {
   name: 'nonce_open_free',
   text: `
-    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, fencing_token)
-    SELECT n.chain_id, n.signer, n.nonce, 'RELEASED', n.token
+    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, outside, fencing_token)
+    SELECT n.chain_id, n.signer, n.nonce, 'RELEASED', true, n.token
       FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
      ORDER BY 1, 2, 3`,
 };
@@ -170,6 +170,8 @@ const GAPS_MOVED = `
                         WHERE higher.chain_id = s.chain_id AND higher.signer = s.signer AND higher.nonce > s.nonce AND higher.status = 'HELD')
            AND NOT EXISTS (SELECT FROM managed_tx m
                             WHERE m.chain_id = s.chain_id AND m.signer = s.signer AND m.nonce > s.nonce AND m.state = 'MINED')
+           AND NOT EXISTS (SELECT FROM signer_nonce_allocation used
+                            WHERE used.chain_id = s.chain_id AND used.signer = s.signer AND used.nonce > s.nonce AND used.status = 'CONSUMED')
          ORDER BY s.nonce LIMIT 1) lowest ON true
      WHERE c.gap IS DISTINCT FROM lowest.nonce`;
 
