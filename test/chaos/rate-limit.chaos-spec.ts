@@ -27,7 +27,7 @@ it('a node of whose requests nine of ten are refused for their rate gets every t
   const start = performance.now();
   const random = seeded(5);
   front.rules.refuses = () => random() < 0.9;
-  await cluster.createMany(DEV_ACCOUNTS.slice(0, 4), 'refused', 50);
+  await cluster.createMany(DEV_ACCOUNTS.slice(0, 4), 'refused', 25);
   await cluster.allConfirmed(600_000);
   const seconds = (performance.now() - start) / 1_000;
   const requests = front.requests - before;

@@ -242,6 +242,17 @@ describe('idempotency', () => {
   });
 });
 
+it('a call is encoded, and is the same request as its data', async () => {
+  const call = { function: 'transfer(address,uint256)', args: [CAROL, '1000'] };
+  const created = await service.post('/api/v1/tx', transfer(BOB, 'called', { payload: { to: CAROL, call } }));
+  const { payload } = await confirmed(created.body['txId']);
+  const words = [CAROL.slice(2).toLowerCase(), '3e8'].map((digits) => digits.padStart(64, '0'));
+  const data = `0xa9059cbb${words.join('')}`;
+  expect(payload).toMatchObject({ data });
+  const again = await service.post('/api/v1/tx', transfer(BOB, 'called', { payload: { to: CAROL, data } }));
+  expect([created.status, again.status, again.body['txId']]).toEqual([202, 200, created.body['txId']]);
+});
+
 describe('bad input', () => {
   const good = transfer(ALICE, 'bad-input');
   const cases: [string, unknown, number, string][] = [
@@ -249,6 +260,20 @@ describe('bad input', () => {
     ['a chain that is not configured', { ...good, chainId: 1 }, 422, 'unknown_chain'],
     ['bad hex', { ...good, payload: { to: CAROL, data: '0x123' } }, 400, 'invalid_request'],
     ['a bad address', { ...good, payload: { to: '0x1234' } }, 400, 'invalid_request'],
+    ['a call without a receiver', { ...good, payload: { call: { function: 'f()' } } }, 400, 'invalid_payload'],
+    [
+      'a call and data',
+      { ...good, payload: { to: CAROL, data: '0x', call: { function: 'f()' } } },
+      400,
+      'invalid_payload',
+    ],
+    ['a call without a function', { ...good, payload: { to: CAROL, call: { args: [] } } }, 400, 'invalid_request'],
+    [
+      'a call whose argument is of another type',
+      { ...good, payload: { to: CAROL, call: { function: 'f(bool)', args: ['false'] } } },
+      400,
+      'invalid_call',
+    ],
     ['a signer whose checksum is wrong', { ...good, signer: ALICE_TYPED }, 400, 'invalid_checksum'],
     ['a receiver whose checksum is wrong', { ...good, payload: { to: CAROL_TYPED } }, 400, 'invalid_checksum'],
     [

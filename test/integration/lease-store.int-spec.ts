@@ -305,3 +305,22 @@ function byFirst(token: bigint): (signer: SignerId) => Lease {
 function tokens(leases: readonly Lease[]): string[] {
   return leases.map((lease) => `${signerKey(lease.signer)} ${lease.owner} ${lease.token}`).sort();
 }
+
+describe('open writes under a lease', () => {
+  it('are seen until they are decided, and nobody waits for them', async () => {
+    const [busy, free] = await take(first, lab.freshSigners(2));
+    if (!busy || !free) throw new Error('two were free');
+    const writer = await holdOpen(first, [busy], async () => undefined);
+    const without = await first.leases.withoutOpenWrites([busy, free]);
+    await writer.commit();
+    expect(without).toEqual([free]);
+    expect(tokens(await first.leases.withoutOpenWrites([busy, free]))).toEqual(tokens([busy, free]));
+    expect(await first.leases.renew(first.id, [busy, free], TERMS)).toHaveLength(2);
+  });
+
+  it('are asked for under the present token only', async () => {
+    const lease = await acquire(first, lab.freshSigner());
+    await handOver(first, lease, second);
+    expect(await first.leases.withoutOpenWrites([lease])).toEqual([]);
+  });
+});

@@ -1,10 +1,14 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Transaction } from 'ethers';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
+import { LaneMemory } from '../../src/modules/ledger/index.js';
+import { SpendLedger } from '../../src/modules/policies/index.js';
+import { AttemptSigner, NotEncodable } from '../../src/modules/sending/application/attempt-signer.js';
 import { SignAttempts } from '../../src/modules/sending/index.js';
-import { NonceLedger } from '../../src/modules/signers/index.js';
+import { FencedUnitOfWork, NonceLedger } from '../../src/modules/signers/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { anAddress, aRequest } from '../support/builders.js';
+import { gate } from '../support/gate.js';
 import { loseCommitsOfLanes } from '../support/lost-commits.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
@@ -487,6 +491,7 @@ describe('a payload whose reserve is not there, or too low', () => {
     await node.step();
     await lab.confirmAll(node);
     await paying(2, 1n);
+    node.get(LaneMemory).sumUpAgain([node.signer()]);
     await again(node);
     expect(await lab.states([txId])).toEqual(['FAILED']);
     expect((await books(node)).spent).toEqual(['0', expect.any(String)]);
@@ -499,5 +504,158 @@ describe('a payload whose reserve is not there, or too low', () => {
     const held = await paying(3, 41n);
     await again(node);
     expect(await lab.states([held])).toEqual(['PENDING']);
+  });
+});
+
+describe('what is spent is remembered from commit to commit', () => {
+  it('as long as there is room, and what every slot reserves is written down all the same', async () => {
+    const node = await boundBy({ dailyValue: '100' });
+    const spent = jest.spyOn(node.get(SpendLedger), 'spent');
+    const sums = () => spent.mock.calls.filter(([, signers]) => signers.length > 0).length;
+    const txIds = [];
+    for (const [index, value] of [30n, 40n, 30n].entries()) {
+      txIds.push(await paying(index, value));
+      await node.step();
+      expect((await books(node)).reserved[0]).toBe(['30', '70', '100'][index]);
+    }
+    expect(await lab.states(txIds)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL', 'IN_MEMPOOL']);
+    // One, and another one when ten seconds end meanwhile.
+    expect(sums()).toBeLessThan(txIds.length);
+    lab.chain.faults.status = () => 'reverted';
+    await lab.confirmAll(node);
+    // It remembers 100, and nothing is spent.
+    const next = await paying(4, 100n);
+    await again(node);
+    expect(await lab.states([next])).toEqual(['IN_MEMPOOL']);
+    const held = await paying(5, 1n);
+    await node.step();
+    expect(await lab.states([held])).toEqual(['PENDING']);
+  });
+
+  it('with what a replacement of a higher value reserved meanwhile', async () => {
+    const node = await boundBy({ dailyValue: '100' });
+    const original = await paying(1, 10n);
+    await node.step();
+    const payload = { ...aRequest().payload, value: 91n, data: tagged(2) };
+    const { replacement } = await races.replace(original, 2, { payload }, node);
+    await node.commands();
+    expect(await lab.states([replacement ?? ''])).toEqual(['IN_MEMPOOL']);
+    const [held, fits] = [await paying(3, 10n), await paying(4, 9n)];
+    await node.step();
+    expect(await lab.states([held, fits])).toEqual(['PENDING', 'IN_MEMPOOL']);
+    expect(exposed().value).toBe(100n);
+  });
+
+  it('with what a bump reserved meanwhile of what had been sent before there was a policy', async () => {
+    await paying(1, 1n);
+    await lab.node.step();
+    const old = exposed().fees;
+    expect(old).toBeLessThan(WORST);
+    // Room for three as long as the old one costs no more than it was signed for.
+    const limit = old + 2n * WORST;
+    const node = await boundBy({ dailyFees: String(limit) });
+    await paying(2, 1n);
+    await node.step();
+    for (let round = 0; round < 4; round += 1) {
+      lab.chain.mineEmpty(6);
+      await node.follow();
+      await node.bump();
+    }
+    expect((await books(node)).reserved).toEqual(pair(2n, 2n * WORST));
+    const held = await paying(3, 1n);
+    await node.step();
+    expect(await lab.states([held])).toEqual(['PENDING']);
+    expect(exposed().fees).toBeLessThanOrEqual(limit);
+  });
+
+  it('also where a slot is given back and taken by another tx, which reserves what it needs itself', async () => {
+    const node = await boundBy({ dailyValue: '100' });
+    jest.spyOn(node.get(AttemptSigner), 'sign').mockRejectedValueOnce(new NotEncodable(new Error('no such number')));
+    const failed = await paying(1, 10n);
+    await node.step();
+    const next = await paying(2, 60n);
+    await node.step();
+    expect(await node.tx(failed)).toMatchObject({ state: 'FAILED' });
+    expect(await node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+    expect((await books(node)).reserved[0]).toBe('60');
+  });
+
+  it('not by a former owner that comes back', async () => {
+    const node = await boundBy({ dailyValue: '100' });
+    const other = await lab.startNode(bound({ dailyValue: '100' }));
+    for (const [tag, owner] of [node, other].entries()) {
+      await paying(tag, 40n);
+      await owner.step();
+      await owner.releaseLeases();
+    }
+    expect(exposed().value).toBe(80n);
+    const held = await paying(3, 40n);
+    await node.step();
+    expect(await lab.states([held])).toEqual(['PENDING']);
+  });
+
+  it('not after a commit whose answer was lost', async () => {
+    const node = await boundBy({ dailyValue: '100' });
+    await paying(1, 40n);
+    await node.step();
+    const units = node.get(FencedUnitOfWork);
+    const run = units.run.bind(units);
+    const lost = jest.spyOn(units, 'run').mockImplementation(async (leases, operation, work) => {
+      const result = await run(leases, operation, work);
+      if (operation === 'allocate') throw new Error('the answer to the commit is lost');
+      return result;
+    });
+    const written = await paying(2, 40n);
+    await node.step();
+    lost.mockRestore();
+    expect((await books(node)).reserved[0]).toBe('80');
+    const [held, fits] = [await paying(3, 40n), await paying(4, 20n)];
+    await again(node);
+    await again(node);
+    expect(await lab.states([written, held, fits])).toEqual(['IN_MEMPOOL', 'PENDING', 'IN_MEMPOOL']);
+    expect(exposed().value).toBe(100n);
+  });
+
+  it('not before it is decided what a bump reserved by a commit without an answer', async () => {
+    await paying(1, 1n);
+    await lab.node.step();
+    const limit = exposed().fees + 2n * WORST;
+    const node = await boundBy({ dailyFees: String(limit) });
+    await paying(2, 1n);
+    await node.step();
+    const units = node.get(FencedUnitOfWork);
+    const run = units.run.bind(units);
+    const [written, decided] = [gate(), gate()];
+    const landings: Promise<unknown>[] = [];
+    const lost = jest.spyOn(units, 'run').mockImplementation(async (leases, operation, work) => {
+      if (operation !== 'reserve') return run(leases, operation, work);
+      const landing = run(leases, operation, async (fence) => {
+        const result = await work(fence);
+        written.open();
+        await decided.opened;
+        return result;
+      });
+      landings.push(landing);
+      await written.opened;
+      throw new Error('the answer to the commit is lost');
+    });
+    try {
+      lab.chain.mineEmpty(6);
+      await node.follow();
+      await node.bump().catch(() => undefined);
+      expect(landings.length).toBe(1);
+      lost.mockRestore();
+      const held = await paying(3, 1n);
+      await node.step();
+      expect(await lab.states([held])).toEqual(['PENDING']);
+      decided.open();
+      await Promise.all(landings);
+      await node.step();
+      expect(await lab.states([held])).toEqual(['PENDING']);
+      expect((await books(node)).reserved).toEqual(pair(2n, 2n * WORST));
+      expect(exposed().fees).toBeLessThanOrEqual(limit);
+    } finally {
+      decided.open();
+    }
   });
 });

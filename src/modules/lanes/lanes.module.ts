@@ -12,6 +12,7 @@ import { AllocateNonces } from './application/allocate-nonces.js';
 import { BumpDue } from './application/bump-due.js';
 import { CoverCosts, KnownBalances } from './application/cover-costs.js';
 import { DailyRoom } from './application/daily-room.js';
+import { DailySums } from './application/daily-sums.js';
 import { EstimatePending } from './application/estimate-pending.js';
 import { HandOver } from './application/hand-over.js';
 import { HoldShares } from './application/hold-shares.js';
@@ -56,6 +57,7 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
     SimulatePending,
     KnownBalances,
     DailyRoom,
+    DailySums,
     CoverCosts,
     RevertedEstimates,
     EstimatePending,

@@ -6,11 +6,12 @@ export {
   type Policy,
   type Refused,
   type Spending,
+  hasDailyRoom,
   outside,
   verdict,
 } from './domain/policy.js';
 export { type PolicyRules, toPolicy, toRules, type WrittenRules } from './domain/policy-rules.js';
 export { type PolicySet, type PolicyVerdict, type SignerPolicy } from './domain/policy-set.js';
-export { SpendLedger } from './domain/spend-ledger.js';
+export { SpendLedger, type Spent } from './domain/spend-ledger.js';
 export { type PolicyChange, StoredPolicies, type StoredPolicy } from './domain/stored-policies.js';
 export { POLICY_MARK } from './infrastructure/pg-stored-policies.js';

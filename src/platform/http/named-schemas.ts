@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../kernel/json.js';
+import { CALL_VALUE } from './call-value.js';
 import { QUANTITY } from './describe-rules.js';
 import { JSON_INTEGER } from './json-integer.js';
 
@@ -12,6 +13,7 @@ const OF_SHAPE: ReadonlySet<string> = new Set([
 const NAMELESS: JsonObject = {
   Quantity: QUANTITY,
   JsonInteger: JSON_INTEGER,
+  CallValue: CALL_VALUE,
   JsonObject: { type: 'object', additionalProperties: true },
 };
 

@@ -118,6 +118,20 @@ const STORE = faults(LEASE_STORE, [
     why: 'a renewal changes nothing, and the lease runs out',
   },
   {
+    id: 'lease-open-writes-not-seen',
+    in: 'lease_without_open_writes',
+    text: 'FOR UPDATE OF l SKIP LOCKED',
+    becomes: 'FOR NO KEY UPDATE OF l SKIP LOCKED',
+    why: 'a lane begins while a commit without an answer may still reserve daily amounts (F6)',
+  },
+  {
+    id: 'lease-open-writes-of-an-old-token',
+    in: 'lease_without_open_writes',
+    text: 'AND l.fencing_token = h.fencing_token',
+    becomes: 'AND l.fencing_token >= h.fencing_token',
+    why: 'a lane begins under a lease that another node has by now',
+  },
+  {
     id: 'lease-release-of-a-newer-token',
     in: 'lease_release',
     text: 'AND l.fencing_token = h.fencing_token AND l.owner_node = $4`',

@@ -101,6 +101,20 @@ export const POLICIES = faults(int('policies'), [
     why: 'a bump is bound by the reserve of another transaction',
   },
   {
+    id: 'nonce-hold-without-its-reserve',
+    in: 'nonce_hold',
+    text: 'WHERE n.value IS NOT NULL ORDER',
+    becomes: 'WHERE false ORDER',
+    why: 'what got a nonce is not counted by the next owner, and more is sent than the policy allows',
+  },
+  {
+    id: 'nonce-hold-with-an-old-reserve',
+    in: 'nonce_hold',
+    text: 'DO UPDATE SET value = excluded.value, fees = excluded.fees',
+    becomes: 'DO NOTHING',
+    why: 'what takes a slot that was given back counts as what had it before',
+  },
+  {
     id: 'reserve-that-sinks',
     in: 'policy_reserve',
     text: 'SET value = greatest(r.value, excluded.value)',

@@ -41,6 +41,10 @@ export class FakeLeaseStore extends LeaseStore {
     await this.onCall();
   }
 
+  async withoutOpenWrites(leases: readonly Lease[]): Promise<Lease[]> {
+    return [...leases];
+  }
+
   /** Another owner takes the lease, or the same one anew: the token grows. */
   grant(signer: SignerId, owner: string): Lease {
     const lease = { signer, owner, token: (this.leases.get(signerKey(signer))?.token ?? 0n) + 1n };

@@ -31,7 +31,7 @@ let outside: readonly bigint[];
 /** What was asked of the ledger and the repository under the fence, and the crash points, in order. */
 let calls: unknown[][];
 let writes: RecordedWrites;
-const NEEDS = new Map();
+const NEEDS = new Map([['a', { value: 8n, fees: 2n }]]);
 let allocate: AllocateNonces;
 /** What the chain says for signers that were asked for, and keys of those whose nonce is not agreed upon. */
 let chainNonces: readonly SlotRef[];
@@ -67,10 +67,6 @@ beforeEach(() => {
         locking(ids);
         return { admitted: ready.filter(({ tx }) => waiting.includes(tx.id)), turnedAway, roomCame: [], needs: NEEDS };
       },
-      reserve: async (_fence, txs, needs) => {
-        if (needs !== NEEDS) throw new Error('other needs were reserved');
-        calls.push(['reserve', ...txs.map(({ id, nonce }) => `${id} ${nonce}`)]);
-      },
     }),
     writes.asDoor(),
     cursors,
@@ -105,14 +101,14 @@ async function noncesOf(...txIds: readonly string[]): Promise<[string, bigint][]
 }
 
 describe('txs that get a nonce', () => {
-  it('get the lowest free ones, in their order, each with its slot; those that do not wait any more get none', async () => {
+  it('get the lowest free ones, in their order, each with its slot and what it needs; those that do not wait any more get none', async () => {
     waiting = ['a', 'c'];
     expect(await noncesOf('a', 'b', 'c')).toEqual([
       ['a', 3n],
       ['c', 5n],
     ]);
     expect(writes.slots('held')).toEqual([
-      { signer: LEASE.signer, nonce: 3n, txId: 'a', isOutside: false },
+      { signer: LEASE.signer, nonce: 3n, txId: 'a', isOutside: false, reserve: NEEDS.get('a') },
       { signer: LEASE.signer, nonce: 5n, txId: 'c', isOutside: false },
     ]);
   });
@@ -215,7 +211,6 @@ describe('the transaction that gives nonces', () => {
       ['lock', 'a', 'b'],
       ['read', [LEASE.signer], BATCH],
       ['open free'],
-      ['reserve', 'a 3', 'b 5'],
       ['after_allocate'],
     ]);
     expect(writes.written).toMatchObject([

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { DailySums } from '../../../src/modules/lanes/application/daily-sums.js';
 import { HoldShares } from '../../../src/modules/lanes/application/hold-shares.js';
 import { NonceGate } from '../../../src/modules/lanes/application/nonce-gate.js';
 import type { ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
-import { TxQueue } from '../../../src/modules/ledger/index.js';
+import { LaneMemory, SignerFeeCaps, TxQueue } from '../../../src/modules/ledger/index.js';
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { FeeRules } from '../../../src/modules/sending/index.js';
 import { Fence, type SignerPolicy } from '../../../src/modules/signers/index.js';
@@ -16,7 +17,7 @@ import { MemorySpendLedger } from '../../support/fakes/memory-spend-ledger.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const [BOUND, FREE] = [aSigner(1), aSigner(2)];
-const FENCE = fakeOf(Fence, {});
+const FENCE = fakeOf(Fence, { tokenFor: () => 1n });
 /** Wei of fees that each tx can cost. */
 const FEES = 3n;
 const CAPS = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 1n };
@@ -49,8 +50,8 @@ const gate = (policy: Partial<SignerPolicy>): NonceGate =>
       new RecordingLog(),
       new FakeClock(),
     ),
-    spending,
-    fakeOf(FeeRules, { most: () => FEES, capsFor: () => CAPS }),
+    new DailySums(spending, fakeOf(SignerFeeCaps, { of: () => CAPS }), new LaneMemory(new FakeClock())),
+    fakeOf(FeeRules, { most: () => FEES }),
     fakeOf(HoldShares, {
       admitted: async (_fence, holds) => (asked.push(...holds.map(({ id }) => id)), new Set(withRoom)),
     }),
@@ -224,11 +225,4 @@ describe('a waiting tx', () => {
     expect(await waits(30)).toBeGreaterThan(450_000 - 1);
     expect(await waits(30)).toBeLessThanOrEqual(600_000);
   });
-});
-
-it('the needs of those that got a nonce are reserved with it', async () => {
-  const tx = aManagedTx({ txId: 'a', signer: BOUND, state: 'ALLOCATED', nonce: 7n, gasLimit: 1n }).build();
-  const other = aManagedTx({ txId: 'b', signer: FREE, state: 'ALLOCATED', nonce: 8n, gasLimit: 1n }).build();
-  await gate({}).reserve(FENCE, [tx, other], new Map([['a', { value: 1n, fees: 2n }]]));
-  expect([...spending.reserves.values()]).toEqual([{ signer: BOUND, nonce: 7n, value: 1n, fees: 2n }]);
 });

@@ -189,6 +189,57 @@ it('the limit of a signer halves when blocks leave what was sent in time for the
   expect(limits.of(MINE)).toBe(CROWD);
 });
 
+describe('what is known of the daily amounts', () => {
+  const RESERVE = { value: 3n, fees: 2n };
+  const held = { ...slot(), txId: 'tx' };
+  const known = () => ofBoth(({ signer, token }) => memory.dailySum(signer, token, 'mark')?.value ?? null);
+  const NOTHING = { value: 0n, fees: 0n };
+  const found = { ...anAttempt(slot()), pricedAtBlock: null };
+
+  beforeEach(() => {
+    memory.recovered(LEASES);
+    for (const { signer, token } of LEASES) memory.summedUp(signer, token, 'mark', NOTHING);
+  });
+
+  it('grows with what slots reserve', () => {
+    after.notify({ slots: { held: [{ ...held, reserve: RESERVE }, held] } });
+    expect(known()).toEqual([3n, 0n]);
+  });
+
+  it.each<[string, ChangeSet]>([
+    [
+      'is in flight again after a reorg',
+      { txs: [changed((tx) => tx.reorged(), { state: 'MINED', receipt: aReceipt() })] },
+    ],
+    ['was found to be sent', { attempts: { inserted: [found] } }],
+    ['competes for a slot', { slots: { handedOver: [held] } }],
+  ])('is not known any more when something %s: it may have no reserve, or too low a one', (_what, changes) => {
+    after.notify(changes);
+    expect(known()).toEqual([null, 0n]);
+  });
+
+  it.each<[string, ChangeSet]>([
+    ['was signed', { attempts: { inserted: [{ ...found, pricedAtBlock: 7 }] } }],
+    ['was sent', { txs: [changed((tx) => tx.sent(aHash(1), null, TIMERS, null), { state: 'ALLOCATED' })] }],
+    ['was mined', { txs: [changed((tx) => tx.mined(aReceipt()))], attempts: { decided: [anAttempt(slot())] } }],
+    [
+      'became final',
+      {
+        txs: [changed((tx) => tx.settled('', null), { state: 'MINED', receipt: aReceipt() })],
+        slots: { consumed: [{ ...slot(), txHash: aHash(1) }] },
+      },
+    ],
+  ])('stays when something %s', (_what, changes) => {
+    after.notify(changes);
+    expect(known()).toEqual([0n, 0n]);
+  });
+
+  it('is not known any more of a signer with a failed write', () => {
+    after.inDoubt([MINE]);
+    expect(known()).toEqual([null, 0n]);
+  });
+});
+
 describe('the doorbell', () => {
   it('rings once for each signer, however many of its txs left', () => {
     const mined = (signer: SignerId) => changed((tx) => tx.mined(aReceipt()), { signer });

@@ -51,6 +51,73 @@ describe('a lane asks the chain for its nonce', () => {
   });
 });
 
+describe('the daily amounts of a signer', () => {
+  const SUM = { value: 5n, fees: 2n };
+  const sumOf = (lease = LEASE, mark = 'm1') => memory.dailySum(lease.signer, lease.token, mark);
+  const hasReserves = (lease = LEASE, mark = 'm1') => memory.hasReserves(lease.signer, lease.token, mark);
+  const holding = (signer = LEASE.signer) => ({ signer, nonce: 7n, txId: 'tx', reserve: { value: 10n, fees: 1n } });
+
+  beforeEach(() => {
+    memory.recovered([LEASE, OTHER]);
+    for (const { signer, token } of [LEASE, OTHER]) memory.summedUp(signer, token, 'm1', SUM);
+  });
+
+  it('are known under the lease and the policies with which they were summed up', () => {
+    expect([sumOf(), hasReserves()]).toEqual([SUM, true]);
+    expect([sumOf({ ...LEASE, token: 2n }), hasReserves({ ...LEASE, token: 2n })]).toEqual([null, false]);
+    expect([sumOf(LEASE, 'm2'), hasReserves(LEASE, 'm2')]).toEqual([null, false]);
+  });
+
+  it('grow by what slots reserve', () => {
+    const { reserve: _reserve, ...without } = holding();
+    memory.reserved([holding(), without, holding(), holding(STRANGER)]);
+    expect([sumOf(), sumOf(OTHER)]).toEqual([{ value: 25n, fees: 4n }, SUM]);
+  });
+
+  it('are summed up again after ten seconds at the latest, those of all signers at the same time; their reserves stay known', () => {
+    clock.advance(4_000 - (clock.monotonicMs() % 10_000));
+    memory.summedUp(OTHER.signer, OTHER.token, 'm1', SUM);
+    const isKnown = () => [LEASE, OTHER].map((lease) => [sumOf(lease) !== null, hasReserves(lease)]);
+    clock.advance(5_999);
+    expect(isKnown()[1]).toEqual([true, true]);
+    clock.advance(1);
+    memory.reserved([holding(OTHER.signer)]);
+    expect(isKnown()).toEqual([
+      [false, true],
+      [false, true],
+    ]);
+  });
+
+  it('are summed up again after 200 slots: each leaves a row to settle', () => {
+    const slots = (count: number) => memory.reserved(Array.from({ length: count }, () => holding()));
+    slots(199);
+    expect(sumOf()).not.toBeNull();
+    slots(1);
+    expect([sumOf(), hasReserves(), sumOf(OTHER)]).toEqual([null, true, SUM]);
+    memory.summedUp(LEASE.signer, LEASE.token, 'm1', SUM);
+    expect(sumOf()).toEqual(SUM);
+  });
+
+  it('are forgotten alone, or with the lane', () => {
+    memory.sumUpAgain([LEASE.signer, STRANGER]);
+    expect([sumOf(), hasReserves(), memory.needsRecovery(LEASE)]).toEqual([null, false, false]);
+    memory.reserved([holding()]);
+    expect([sumOf(), sumOf(OTHER)]).toEqual([null, SUM]);
+    memory.forget([OTHER.signer]);
+    expect(hasReserves(OTHER)).toBe(false);
+  });
+
+  it('are not kept of a lane that has not begun, or that begins under another lease', () => {
+    memory.forgetAll();
+    memory.summedUp(LEASE.signer, LEASE.token, 'm1', SUM);
+    expect(memory.needsRecovery(LEASE)).toBe(true);
+    memory.summedUp(LEASE.signer, LEASE.token, 'm1', SUM);
+    memory.recovered([LEASE]);
+    memory.summedUp(LEASE.signer, 2n, 'm1', SUM);
+    expect([sumOf(), sumOf({ ...LEASE, token: 2n })]).toEqual([null, null]);
+  });
+});
+
 describe('a lane looks for gaps', () => {
   const mayHaveGaps = () => [LEASE, OTHER].map((lease) => memory.mayHaveGaps(lease));
 

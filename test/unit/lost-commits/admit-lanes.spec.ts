@@ -22,6 +22,8 @@ let steps: string[];
 /** Signers that are to be held when they are looked at. */
 let unclear: SignerId[];
 let held: SignerId[];
+/** Signers with a commit without an answer, which may still happen. */
+let open: SignerId[];
 let metrics: FakeMetrics;
 let newEpoch: (evidence: LossEvidence) => void;
 let memory: LaneMemory;
@@ -30,7 +32,7 @@ let whileReconciled: () => void;
 let admit: AdmitLanes;
 
 beforeEach(() => {
-  [steps, unclear, metrics] = [[], [], new FakeMetrics()];
+  [steps, unclear, open, metrics] = [[], [], [], new FakeMetrics()];
   whileReconciled = () => undefined;
   held = [A, B].flatMap((lease) => lease?.signer ?? []);
   memory = new LaneMemory(new FakeClock());
@@ -40,7 +42,10 @@ beforeEach(() => {
       onNewEpoch: (run) => (newEpoch = run),
       checkIfReconnected: async () => void steps.push('check'),
     }),
-    leasesOf(() => held.map((signer) => aLease(signer))),
+    leasesOf(
+      () => held.map((signer) => aLease(signer)),
+      (signer) => open.some((each) => sameSigner(each, signer)),
+    ),
     memory,
     holding,
     fakeOf(ReconcileLanes, {
@@ -99,6 +104,20 @@ describe('a lane begins', () => {
     // It is too soon for another look at it.
     expect(await admitted(A, B)).toEqual([B]);
     expect(steps.slice(3)).toEqual(['check', keyOf(B)]);
+  });
+
+  it('not while a commit without an answer may still happen: what is read of its signer before that is not looked at', async () => {
+    open = [aSigner(1)];
+    expect(await admitted(A, B)).toEqual([B]);
+    expect([steps, A && memory.isAdmitted(A)]).toEqual([['check', keyOf(B)], false]);
+    open = [];
+    expect(await admitted(A, B)).toEqual([A, B]);
+  });
+
+  it('and goes on while one of its own commits is open', async () => {
+    if (A) memory.recovered([A]);
+    open = [aSigner(1)];
+    expect(await admitted(A, B)).toEqual([A, B]);
   });
 
   it('and is no longer held here when another node acts for its signer', async () => {

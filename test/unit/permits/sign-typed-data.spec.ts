@@ -78,9 +78,10 @@ describe('typed data', () => {
     const { digest, signature } = await execute();
     expect(signature).toBe(SIGNATURE);
     const detail = { digest, ...DATA };
+    const judged = [['refresh'], ['pause of', SIGNER, ANYONE.account]];
     expect(calls).toEqual([
-      ['refresh'],
-      ['pause of', SIGNER, ANYONE.account],
+      ...judged,
+      ...judged,
       ['audit', { by: ANYONE, action: 'signTypedData', object: `signer:${signerKey(SIGNER)}`, detail }],
       ['sign', 'typedData'],
     ]);
@@ -129,6 +130,18 @@ describe('typed data', () => {
     await until('the third is', async () => waits.length === 3);
     waits[2]?.();
     expect(await all).toHaveLength(3);
+  });
+
+  it('that was forbidden while it waited for its turn is not signed', async () => {
+    const waits: (() => void)[] = [];
+    slow = () => new Promise<void>((resolve) => waits.push(resolve));
+    const [first, second, third] = [execute(), execute(), execute()];
+    await until('two are asked for', async () => waits.length === 2);
+    allowed = [];
+    waits.forEach((end) => end());
+    await expect(third).rejects.toThrow('may not sign typed data');
+    expect(await Promise.all([first, second])).toHaveLength(2);
+    expect(calls.filter(([what]) => what === 'audit')).toHaveLength(2);
   });
 
   it('that the custody does not sign now may be asked for again', async () => {

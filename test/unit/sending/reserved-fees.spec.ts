@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ReservedFees } from '../../../src/modules/sending/application/reserved-fees.js';
 import { FeeRules } from '../../../src/modules/sending/index.js';
-import { WriteChanges } from '../../../src/modules/ledger/index.js';
+import { LaneMemory, WriteChanges } from '../../../src/modules/ledger/index.js';
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { Fence, type SignerPolicy, slotKey } from '../../../src/modules/signers/index.js';
 import { aLease, aManagedTx, aPolicy, aRequest, aSigner } from '../../support/builders.js';
@@ -22,17 +22,23 @@ const item = (signer = aSigner(1), nonce = 7n) => ({
 const [OWN, OTHER] = [item(), item(aSigner(2))];
 
 let spending: MemorySpendLedger;
+let memory: LaneMemory;
 /** Wei that a payload costs at its caps. */
 let most: bigint;
 
 beforeEach(() => {
   [spending, most] = [new MemorySpendLedger(), 5n];
+  memory = new LaneMemory(new FakeClock());
+  memory.recovered([aLease(OWN.tx.signer)]);
+  memory.summedUp(OWN.tx.signer, 1n, 'mark', { value: 0n, fees: 0n });
 });
 
 async function isReserved({ tx: { signer, nonce } }: typeof OWN, fees: bigint): Promise<void> {
   await spending.reserve(FENCE, [{ signer, nonce, value: 1n, fees }]);
   spending.calls = 0;
 }
+
+const isSumKnown = () => memory.hasReserves(OWN.tx.signer, 1n, 'mark');
 
 async function reservedBy(policy: Partial<SignerPolicy>, ...items: readonly (typeof OWN)[]) {
   const { signer } = OWN.tx;
@@ -47,6 +53,7 @@ async function reservedBy(policy: Partial<SignerPolicy>, ...items: readonly (typ
     spending,
     fakeOf(FeeRules, { most: () => most, capsFor: () => CAPS }),
     fakeOf(WriteChanges, { underFence: (_leases, _operation, changesOf) => changesOf(FENCE) }),
+    memory,
   );
   return [...(await reserved.of([aLease(signer)], items))];
 }
@@ -55,7 +62,7 @@ describe('another attempt of a payload may cost', () => {
   it('what is reserved for its slot, where its signer has daily fees', async () => {
     await isReserved(OWN, 5n);
     expect(await reservedBy({ dailyFees: 9n }, OWN, OTHER)).toEqual([[slotKey(OWN.tx), 5n]]);
-    expect(spending.calls).toBe(1);
+    expect([spending.calls, isSumKnown()]).toEqual([1, true]);
   });
 
   it.each([{ dailyValue: 9n }, { dailyFees: 9n, dryRun: true }])(
@@ -74,6 +81,8 @@ describe('another attempt of a payload may cost', () => {
       [slotKey(behind.tx), 4n],
     ]);
     expect([...spending.reserves.values()]).toMatchObject([{ fees: 5n }, { nonce: 8n, fees: 4n }]);
+    // The next tx must not take what they have now.
+    expect(isSumKnown()).toBe(false);
   });
 
   it('nothing more, where the day has no room', async () => {

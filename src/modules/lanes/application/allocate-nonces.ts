@@ -96,7 +96,7 @@ export class AllocateNonces {
     this.cursors.expect(signers, new Map(sequences.map(({ signer, cursor }) => [signerKey(signer), cursor])));
     const bySigner = groupBy(admitted, ({ tx }) => signerKey(tx.signer));
     const allocations = sequences.map((sequence) =>
-      allocateSequence(sequence, bySigner.get(signerKey(sequence.signer)) ?? []),
+      allocateSequence(sequence, bySigner.get(signerKey(sequence.signer)) ?? [], needs),
     );
     const txs = allocations.flatMap((allocation) => allocation.txs);
     // Payloads leave out the nonces that outside senders had, so these may be gaps now.
@@ -109,7 +109,6 @@ export class AllocateNonces {
       fence,
       allocations.flatMap(({ free }) => free),
     );
-    await this.gate.reserve(fence, txs, needs);
     return {
       txs: [...txs, ...turnedAway],
       roomCame,

@@ -1,6 +1,7 @@
 import { InvariantViolation } from '../../../kernel/errors.js';
 import { grantNonces, type SequenceState, type SlotHolder, type SlotRef } from '../../signers/index.js';
 import { ManagedTx } from '../../ledger/index.js';
+import type { Spending } from '../../policies/index.js';
 import type { ReadyTx } from './prepare-pending.js';
 import { kindOf } from './pool-turns.js';
 
@@ -45,8 +46,15 @@ function inOrder(
   return { nonces, cursor: next };
 }
 
-/** @param ready of one signer, in the order in which they get nonces */
-export function allocateSequence(sequence: SequenceState, ready: readonly ReadyTx[]): Allocation {
+/**
+ * @param ready of one signer, in the order in which they get nonces
+ * @param reserves what is reserved for their slots, by their ids
+ */
+export function allocateSequence(
+  sequence: SequenceState,
+  ready: readonly ReadyTx[],
+  reserves: ReadonlyMap<string, Spending>,
+): Allocation {
   const alone = ready.find(({ request }) => kindOf(request.payload) === 'alone');
   const { signer } = sequence;
   const grant = alone ? withOwnNonce(sequence) : { ...inOrder(sequence, ready), free: [] };
@@ -59,7 +67,10 @@ export function allocateSequence(sequence: SequenceState, ready: readonly ReadyT
   });
   return {
     txs,
-    slots: txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce, txId: tx.id, isOutside: tx.isHold })),
+    slots: txs.map(({ signer: holder, nonce, id, isHold }) => {
+      const reserve = reserves.get(id);
+      return { signer: holder, nonce, txId: id, isOutside: isHold, ...(reserve && { reserve }) };
+    }),
     cursor: { from: sequence, to: grant.cursor },
     free: grant.free.map((nonce) => ({ signer, nonce })),
   };

@@ -7,13 +7,13 @@ import {
   type PolicySet,
   type Refused,
   SignerPolicies,
-  SpendLedger,
   type Spending,
   outside,
   verdict,
 } from '../../policies/index.js';
 import { FeeRules } from '../../sending/index.js';
 import { Custody, ExternalSigner, type Fence } from '../../signers/index.js';
+import { DailySums } from './daily-sums.js';
 import { HoldShares } from './hold-shares.js';
 import type { ReadyTx } from './prepare-pending.js';
 
@@ -49,7 +49,7 @@ export class NonceGate {
   constructor(
     private readonly queue: TxQueue,
     private readonly policies: SignerPolicies,
-    private readonly spending: SpendLedger,
+    private readonly sums: DailySums,
     private readonly fees: FeeRules,
     private readonly shares: HoldShares,
     private readonly custody: Custody,
@@ -64,7 +64,14 @@ export class NonceGate {
     const waiting = ready.filter(({ tx }) => locked.ids.has(tx.id));
     if (locked.policyMark === null) return { admitted: [], turnedAway: [], roomCame: [], needs: new Map() };
     const policies = await this.policies.at(locked.policyMark, fence.tx);
-    const spent = new Map(await this.spent(fence, policies.withDailyLimit(signersOf(waiting.map(({ tx }) => tx)))));
+    const needed = this.needed(policies, waiting);
+    const spent = new Map(
+      await this.sums.spent(
+        fence,
+        policies,
+        [...needed].map(([{ tx }, needs]) => ({ signer: tx.signer, ...needs })),
+      ),
+    );
     const holds = waiting.filter(({ tx }) => tx.isHold).map(({ tx }) => tx);
     const withRoom = await this.shares.admitted(fence, holds);
     const admitted: ReadyTx[] = [];
@@ -79,7 +86,7 @@ export class NonceGate {
         continue;
       }
       const before = spent.get(key);
-      const need = before && this.needOf(item);
+      const need = needed.get(item);
       const against = this.against(policies, item, before && need ? { spent: before, needs: need } : null);
       if (against !== null) {
         turnedAway.push(turnAway(item.tx, against, firstHeld.has(key) ? null : (before?.nextInMs ?? null)));
@@ -99,26 +106,16 @@ export class NonceGate {
     return { admitted, turnedAway, roomCame: signersOf(hadNoRoom.map(({ tx }) => tx)), needs };
   }
 
-  /** @param txs that were admitted, with their nonces */
-  async reserve(fence: Fence, txs: readonly ManagedTx[], needs: Admission['needs']): Promise<void> {
-    await this.spending.reserve(
-      fence,
-      txs.flatMap(({ id, signer, nonce }) => {
-        const need = needs.get(id);
-        return need ? [{ signer, nonce, ...need }] : [];
+  /** Of those whose signers have daily amounts. */
+  private needed(policies: PolicySet, waiting: readonly ReadyTx[]): Map<ReadyTx, Spending> {
+    const limited = new Set(policies.withDailyLimit(signersOf(waiting.map(({ tx }) => tx))).map(signerKey));
+    const own = waiting.filter(({ tx }) => limited.has(signerKey(tx.signer)));
+    return new Map(
+      own.map((item) => {
+        const { tx, request, gasLimit } = item;
+        return [item, { value: request.payload.value, fees: this.fees.most(tx.signer, request, gasLimit) }];
       }),
     );
-  }
-
-  private spent(fence: Fence, limited: readonly SignerId[]): ReturnType<SpendLedger['spent']> {
-    return this.spending.spent(
-      fence,
-      limited.map((signer) => ({ signer, ...this.fees.capsFor(signer) })),
-    );
-  }
-
-  private needOf({ tx, request, gasLimit }: ReadyTx): Spending {
-    return { value: request.payload.value, fees: this.fees.most(tx.signer, request, gasLimit) };
   }
 
   private against(

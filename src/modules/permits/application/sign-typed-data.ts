@@ -41,15 +41,24 @@ export class SignTypedData {
     const { bytes, digest } = encodeTypedData(data);
     this.assertForChain(signer, data);
     this.assertSigns(signer);
+    // Whoever is refused takes no turn of the others.
+    await this.assertAllowed(signer, data, by.account);
+    return this.turnsOf(signer).run(async () => {
+      // It may have waited for its turn.
+      await this.assertAllowed(signer, data, by.account);
+      const { domain, types, primaryType, message } = data;
+      const detail = { digest, domain, types, primaryType, message };
+      // Before it is signed: a signature that nobody recorded could be used.
+      await this.audit.record({ by, action: 'signTypedData', object: `signer:${signerKey(signer)}`, detail });
+      return { digest, signature: await this.signed(signer, bytes, digest) };
+    });
+  }
+
+  private async assertAllowed(signer: SignerId, data: TypedData, account: string): Promise<void> {
     // After a change of a policy was answered, no node signs what it forbids.
     await this.policies.refresh();
     this.policies.assertAllowed(signer, this.policies.present.ofTypedData(signer, nameOf(data)));
-    await this.assertGoesOn(signer, by.account);
-    const { domain, types, primaryType, message } = data;
-    const detail = { digest, domain, types, primaryType, message };
-    // Before it is signed: a signature that nobody recorded could be used.
-    await this.audit.record({ by, action: 'signTypedData', object: `signer:${signerKey(signer)}`, detail });
-    return { digest, signature: await this.signed(signer, bytes, digest) };
+    await this.assertGoesOn(signer, account);
   }
 
   private assertForChain({ chainId }: SignerId, { domain }: TypedData): void {
@@ -91,9 +100,7 @@ export class SignTypedData {
 
   private async signed(signer: SignerId, bytes: Uint8Array, digest: Hash): Promise<EcdsaSignature> {
     try {
-      const [signature] = await this.turnsOf(signer).run(() =>
-        this.custody.sign(signer, [{ kind: 'typedData', bytes, digest }]),
-      );
+      const [signature] = await this.custody.sign(signer, [{ kind: 'typedData', bytes, digest }]);
       if (signature) return signature;
       throw new InvariantViolation('the custody returned no signature');
     } catch (error) {

@@ -123,6 +123,11 @@ function refusedAmount(policy: Policy, { payload, fees }: JudgedRequest): Refuse
   return above('maxFee', gasLimit * price, policy.maxFee);
 }
 
+/** Whether the daily amounts have room for it. */
+export function hasDailyRoom(policy: Policy, daily: DailyNeed): boolean {
+  return overDaily(policy, daily) === null;
+}
+
 function overDaily(policy: Policy, daily: DailyNeed | null): Refused | Held | null {
   if (daily === null) return null;
   const { spent, needs } = daily;

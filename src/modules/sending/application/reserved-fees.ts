@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { maxOf, minOf } from '../../../kernel/quantities.js';
 import { signerKey, signersOf } from '../../../kernel/signer-id.js';
-import { type RequestedTx, WriteChanges } from '../../ledger/index.js';
+import { LaneMemory, type RequestedTx, WriteChanges } from '../../ledger/index.js';
 import { SignerPolicies, SpendLedger, type Spending } from '../../policies/index.js';
 import { type Fence, type Lease, leasesFor, slotKey } from '../../signers/index.js';
 import { gasLimitOf } from './drafts.js';
@@ -24,6 +24,7 @@ export class ReservedFees {
     private readonly spending: SpendLedger,
     private readonly fees: FeeRules,
     private readonly write: WriteChanges,
+    private readonly memory: LaneMemory,
   ) {}
 
   /**
@@ -54,6 +55,7 @@ export class ReservedFees {
       raised.push(...(await this.raise(fence, lacking, new Map(await this.spending.spent(fence, daily)))));
       return {};
     });
+    this.memory.sumUpAgain(signers);
     return raised;
   }
 

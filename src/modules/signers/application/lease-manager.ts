@@ -122,6 +122,11 @@ export class LeaseManager {
     this.metrics.set('lease_held', this.leases.size);
   }
 
+  /** Those under which no earlier write can still happen ({@link LeaseStore.withoutOpenWrites}). */
+  withoutOpenWrites(leases: readonly Lease[]): Promise<Lease[]> {
+    return this.store.withoutOpenWrites(leases);
+  }
+
   /** Whether this node acts for the signer, or should try to. */
   isOurs(signer: SignerId): boolean {
     return this.held(signer) !== null || (this.custody.has(signer) && this.router.mayTake(signer));

@@ -49,6 +49,11 @@ export class NodeLeases {
     await this.store.release(this.node.id, leases, idle);
   }
 
+  /** As {@link LeaseStore.withoutOpenWrites}. */
+  withoutOpenWrites(leases: readonly Lease[]): Promise<Lease[]> {
+    return this.store.withoutOpenWrites(leases);
+  }
+
   private terms(): LeaseTerms {
     return { durationMs: this.config.duration, clockSkewAllowanceMs: this.config.clockSkewAllowance };
   }

@@ -28,4 +28,8 @@ export abstract class LeaseStore {
    * @param idle whether their signers have no work; polling then skips them until a node takes their leases again
    */
   abstract release(node: string, leases: readonly Lease[], idle?: boolean): Promise<void>;
+  /**
+   * The leases under which no write is open: a commit whose answer was lost may not be decided yet. Waits for nobody, so it may leave out more than these.
+   */
+  abstract withoutOpenWrites(leases: readonly Lease[]): Promise<Lease[]>;
 }

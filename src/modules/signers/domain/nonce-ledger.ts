@@ -18,6 +18,8 @@ export interface SlotHolder {
   readonly txId: string;
   /** It is for an outside sender. */
   readonly isOutside?: boolean;
+  /** Wei that its tx may take of the daily amounts of its signer. */
+  readonly reserve?: { readonly value: bigint; readonly fees: bigint };
 }
 
 export interface SlotRef {
@@ -49,7 +51,7 @@ export abstract class NonceLedger {
   abstract cursors(signers: readonly SignerId[]): Promise<ReadonlyMap<string, Nonce>>;
   /** Returns a state only for signers that were aligned before. */
   abstract read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]>;
-  /** Opens new slots or holds released ones. Moves each cursor from the value that was read to `to`. */
+  /** Opens new slots or holds released ones, with what is reserved for them. Moves each cursor from the value that was read to `to`. */
   abstract hold(
     fence: Fence,
     slots: readonly SlotHolder[],

@@ -83,6 +83,15 @@ const RELEASE = {
      WHERE l.chain_id = h.chain_id AND l.signer = h.signer AND l.fencing_token = h.fencing_token AND l.owner_node = $4`,
 };
 
+/** Every fenced transaction has its lease rows FOR KEY SHARE until it is decided, so only the rows of the others can be locked. */
+const WITHOUT_OPEN_WRITES = {
+  name: 'lease_without_open_writes',
+  text: `
+    SELECT l.chain_id, l.signer, l.owner_node, l.fencing_token FROM signer_lease l JOIN ${HELD}
+        ON l.chain_id = h.chain_id AND l.signer = h.signer AND l.fencing_token = h.fencing_token
+       FOR UPDATE OF l SKIP LOCKED`,
+};
+
 @Injectable()
 export class PgLeaseStore extends LeaseStore {
   /** A takeover waits for writers in flight. Renewal and release wait for no writer, so they have their own connections. */
@@ -115,6 +124,11 @@ export class PgLeaseStore extends LeaseStore {
 
   async release(node: string, leases: readonly Lease[], idle = false): Promise<void> {
     await this.heartbeats.query(RELEASE, [...columns(leases), node, idle]);
+  }
+
+  async withoutOpenWrites(leases: readonly Lease[]): Promise<Lease[]> {
+    const { rows } = await this.database.query<LeaseRow>(WITHOUT_OPEN_WRITES, columns(leases));
+    return rows.map(toLease);
   }
 }
 

@@ -101,7 +101,7 @@ const READ = {
 };
 
 /**
- * Holds slots and moves cursors in one round trip. The counts leave out a slot that exists and is not RELEASED, and a cursor that moved
+ * Holds slots, reserves daily amounts and moves cursors in one round trip. What had a released slot before may have left its reserve. The counts leave out a slot that exists and is not RELEASED, and a cursor that moved
  * since it was read: the caller compares the counts, so a used nonce is never given out again.
  */
 const HOLD = {
@@ -116,6 +116,12 @@ const HOLD = {
          SET status = 'HELD', tx_id = excluded.tx_id, outside = s.outside OR excluded.outside, fencing_token = excluded.fencing_token, updated_at = clock_timestamp()
        WHERE s.status = 'RELEASED'
       RETURNING s.nonce),
+    reserved AS (
+      INSERT INTO signer_reserve (chain_id, signer, nonce, value, fees)
+      SELECT n.chain_id, n.signer, n.nonce, n.value, n.fees
+        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $12::numeric[], $13::numeric[]) AS n (chain_id, signer, nonce, value, fees)
+       WHERE n.value IS NOT NULL ORDER BY 1, 2, 3
+          ON CONFLICT (chain_id, signer, nonce) DO UPDATE SET value = excluded.value, fees = excluded.fees),
     moved AS (
       UPDATE signer_nonce_cursor c SET next_nonce = m.to_nonce, fencing_token = m.token
         FROM unnest($6::bigint[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[]) AS m (chain_id, signer, from_nonce, to_nonce, token)
@@ -311,6 +317,8 @@ export class PgNonceLedger extends NonceLedger {
       cursors.map(({ to }) => to),
       cursors.map(({ from }) => fence.tokenFor(from.signer)),
       slots.map(({ isOutside = false }) => isOutside),
+      slots.map(({ reserve }) => reserve?.value ?? null),
+      slots.map(({ reserve }) => reserve?.fees ?? null),
     ]);
     expectRows('hold', rows[0]?.held ?? null, slots.length);
     expectRows('move cursor', rows[0]?.moved ?? null, cursors.length);

@@ -33,6 +33,8 @@ export class AfterCommit {
       if (enteredState !== null) this.metrics.count('tx_state_total', 1, { state: enteredState });
     for (const { signer } of [...released, ...freed]) this.memory.gapOpened(signer);
     for (const signer of withDoubtfulNonce(changes)) this.memory.distrustNonce(signer);
+    this.memory.reserved(changes.slots?.held ?? []);
+    this.memory.sumUpAgain(mayExceedReserves(changes));
     this.memory.noncesAllocated(newlyInFlight(changes).map(({ signer }) => signer));
     this.learnFromBlocks(changed);
     this.memory.madeRoom(left);
@@ -66,6 +68,19 @@ export class AfterCommit {
 function newlyInFlight(changes: ChangeSet): ManagedTx[] {
   const raced = new Set((changes.slots?.handedOver ?? []).map(({ txId }) => txId));
   return savedIn(changes).filter(({ id, enteredState }) => enteredState === 'ALLOCATED' && !raced.has(id));
+}
+
+/**
+ * Signers whose txs in flight may cost more of the daily amounts than is reserved: one of them came back after a reorg, a sent transaction was found, or
+ * a slot has a competitor. What gets a new slot, and a bump, has its reserve before that.
+ */
+function mayExceedReserves(changes: ChangeSet): SignerId[] {
+  const { slots = {}, attempts = {} } = changes;
+  return signersOf([
+    ...savedIn(changes).filter((tx) => tx.pendingEvents().some(({ reason }) => reason === 'reorg_detected')),
+    ...(attempts.inserted ?? []).filter(({ pricedAtBlock }) => pricedAtBlock === null),
+    ...(slots.handedOver ?? []),
+  ]);
 }
 
 /** The tx had a nonce and no longer needs it, or waits for another one. */

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../kernel/clock.js';
 import { signerKey, type SignerId } from '../../../../kernel/signer-id.js';
-import type { Lease } from '../../../signers/index.js';
+import type { Spending } from '../../../policies/index.js';
+import type { Lease, SlotHolder } from '../../../signers/index.js';
 import type { PoolKind } from '../../domain/txs-in-flight.js';
 import { olderBy, type QueuePosition } from '../../domain/tx-queue.js';
 
@@ -18,6 +19,19 @@ interface Remembered {
   kinds: Kinds;
   /** Monotonic ms. The signer gets no nonces for payloads before. */
   heldBackUntilMs: number;
+  daily: DailySum | null;
+}
+
+/**
+ * What is spent or reserved of the daily amounts of a signer, at most: what ended since it was summed up is in it. All that is in flight has a reserve,
+ * since it was summed up by the policies of this mark.
+ */
+interface DailySum {
+  readonly mark: string;
+  readonly sum: Spending;
+  /** Slots that reserved something since then. */
+  readonly slots: number;
+  readonly sumAgainAtMs: number;
 }
 
 /** What is known of the kinds of transactions that are never in flight together. */
@@ -60,6 +74,10 @@ const LONGEST_PAUSE_MS = 30_000;
 const TURN_MS = 10_000;
 /** Some looks for authorizations, so that a slow one lets nothing through. */
 const HELD_BACK_MS = 5_000;
+/** What has ended becomes rows to delete, and to read when it is summed up. All at the same time: signers share commits, and each sum costs statements. */
+const SUM_INTERVAL_MS = 10_000;
+/** Rows that the next sum of a signer has to delete besides those in flight: one statement does that for several signers. */
+const SUM_SLOTS = 200;
 /** A count reads one row for each tx in flight, so it is repeated only when the limit is near, and not more often than this. */
 const COUNT_INTERVAL_MS = 1_000;
 
@@ -237,6 +255,49 @@ export class LaneMemory {
     return this.clock.monotonicMs() < (this.lanes.get(signerKey(signer))?.heldBackUntilMs ?? 0);
   }
 
+  /** Of the policies of this mark: what is spent or reserved of the daily amounts, at most. Null when that has to be summed up. */
+  dailySum(signer: SignerId, token: bigint, mark: string): Spending | null {
+    const daily = this.dailyOf(signer, token, mark);
+    return daily && daily.slots < SUM_SLOTS && this.clock.monotonicMs() < daily.sumAgainAtMs ? daily.sum : null;
+  }
+
+  /** Whether all that the signer has in flight has a reserve, by the policies of this mark. */
+  hasReserves(signer: SignerId, token: bigint, mark: string): boolean {
+    return this.dailyOf(signer, token, mark) !== null;
+  }
+
+  /** Everything in flight was reserved, and summed up. Not kept of a lane that has not begun: what it sent is not all known. */
+  summedUp(signer: SignerId, token: bigint, mark: string, { value, fees }: Spending): void {
+    const lane = this.lanes.get(signerKey(signer));
+    if (lane?.token !== token || !lane.recovered) return;
+    const sumAgainAtMs = (Math.floor(this.clock.monotonicMs() / SUM_INTERVAL_MS) + 1) * SUM_INTERVAL_MS;
+    lane.daily = { mark, sum: { value, fees }, slots: 0, sumAgainAtMs };
+  }
+
+  /** Slots were taken, with these reserves. */
+  reserved(slots: readonly SlotHolder[]): void {
+    for (const { signer, reserve } of slots) {
+      const lane = this.lanes.get(signerKey(signer));
+      if (!lane?.daily || !reserve) continue;
+      const { sum, slots: before } = lane.daily;
+      const grown = { value: sum.value + reserve.value, fees: sum.fees + reserve.fees };
+      lane.daily = { ...lane.daily, sum: grown, slots: before + 1 };
+    }
+  }
+
+  /** Something may be in flight without a reserve, or for more than that; or reserves were changed. */
+  sumUpAgain(signers: readonly SignerId[]): void {
+    for (const signer of signers) {
+      const lane = this.lanes.get(signerKey(signer));
+      if (lane) lane.daily = null;
+    }
+  }
+
+  private dailyOf(signer: SignerId, token: bigint, mark: string): DailySum | null {
+    const lane = this.lanes.get(signerKey(signer));
+    return lane?.token === token && lane.daily?.mark === mark ? lane.daily : null;
+  }
+
   forget(signers: readonly SignerId[]): void {
     for (const signer of signers) this.lanes.delete(signerKey(signer));
   }
@@ -261,6 +322,7 @@ export class LaneMemory {
       queue,
       kinds,
       heldBackUntilMs: 0,
+      daily: null,
     };
     this.lanes.set(key, fresh);
     return fresh;

@@ -10,9 +10,11 @@ import {
   IsOptional,
   Matches,
   Max,
+  MaxLength,
   Min,
   ValidateNested,
 } from 'class-validator';
+import { CALL_VALUE } from '../../../../platform/http/call-value.js';
 import { IsAddressText, IsHexBytes, IsQuantity, IsTime } from '../../../../platform/http/validators.js';
 import { BLOB_BYTES, SPEEDS, type Speed } from '../../../chain/index.js';
 import { IsRequestId } from './request-id.js';
@@ -25,6 +27,10 @@ export const MAX_CONFIRMATIONS = 10_000;
 const MAX_BLOBS = 6;
 /** Each costs 25,000 gas. */
 const MAX_AUTHORIZATIONS = 100;
+const MAX_FUNCTION_LENGTH = 500;
+const FUNCTION = /^[A-Za-z_$][\w$ ]*\(.*\)/;
+/** Arguments, and what is in those that are lists. */
+export const MAX_CALL_VALUES = 500;
 const EXAMPLE_WORD = `0x${'ab'.repeat(32)}`;
 const EXAMPLE_SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const EXAMPLE_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -91,6 +97,30 @@ export class AuthorizationDto {
   s?: string;
 }
 
+export class CallDto {
+  @ApiProperty({
+    description: 'Name and types of the function, as Solidity writes them. A tuple is its types in brackets',
+    example: 'transfer(address,uint256)',
+    pattern: FUNCTION.source,
+    maxLength: MAX_FUNCTION_LENGTH,
+  })
+  @MaxLength(MAX_FUNCTION_LENGTH)
+  @Matches(FUNCTION, { message: 'function must be a name and types in brackets' })
+  function!: string;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: CALL_VALUE,
+    description:
+      'A value for each type: numbers as text (or safe integers), bytes as hex, true or false, lists for arrays and tuples. At most 500 in all, 6 lists deep and 32 KiB encoded: encode more yourself',
+    example: [EXAMPLE_TO, '1000'],
+  })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_CALL_VALUES)
+  args?: unknown[];
+}
+
 export class PayloadDto {
   @ApiPropertyOptional({ description: 'Receiver; leave out to create a contract', example: EXAMPLE_TO })
   @IsOptional()
@@ -106,6 +136,13 @@ export class PayloadDto {
   @IsOptional()
   @IsHexBytes({ maxBytes: MAX_DATA_BYTES })
   data?: string;
+
+  @ApiPropertyOptional({ type: CallDto, description: 'A call of `to`, in place of `data`: Lockstep encodes it' })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => CallDto)
+  call?: CallDto;
 
   @ApiPropertyOptional({ description: 'Gas; leave out to let Lockstep estimate it', example: '21000' })
   @IsOptional()

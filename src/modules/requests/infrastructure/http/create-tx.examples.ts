@@ -27,6 +27,17 @@ export const CREATE_TX_EXAMPLES = {
       metadata: { order: '42' },
     },
   },
+  encoded: {
+    summary: 'A contract call that Lockstep encodes',
+    value: {
+      signer,
+      requestId: 'pay-7',
+      payload: {
+        to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+        call: { function: 'transfer(address,uint256)', args: ['0x5FbDB2315678afecb367f032d93F642f64180aa3', '1000'] },
+      },
+    },
+  },
   legacy: {
     summary: 'A transaction with one gas price',
     value: {

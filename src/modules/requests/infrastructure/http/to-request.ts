@@ -1,6 +1,6 @@
 import { type Caller, isUnlimited, mayUse, outsideLimits } from '../../../../kernel/caller.js';
 import { InvalidInput } from '../../../../kernel/errors.js';
-import { parseHex } from '../../../../kernel/hex.js';
+import { type Hex, parseHex } from '../../../../kernel/hex.js';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { parseQuantity } from '../../../../kernel/quantities.js';
 import { parseTime } from '../../../../kernel/time.js';
@@ -9,6 +9,7 @@ import { clientAddress } from '../../../../platform/http/client-address.js';
 import { awaitedAuthorities, type TxPayload, type TxRequest } from '../../../ledger/index.js';
 import type { CreateTxDto, PayloadDto } from './create-tx.dto.js';
 import { toFees } from './to-fees.js';
+import { toCallData } from './to-call-data.js';
 import { toAuthorizations } from './to-authorizations.js';
 import { isRequestId } from './request-id.js';
 
@@ -49,7 +50,7 @@ function assertMayUse(sender: Caller, signer: SignerId, { authorizationList = []
 }
 
 function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {
-  const data = parseHex(payload.data ?? '0x');
+  const data = dataOf(payload, signer.chainId);
   if (payload.to == null && data === '0x') {
     throw new InvalidInput(
       'invalid_payload',
@@ -94,6 +95,18 @@ function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {
     })),
     ...(authorizationList && { authorizationList }),
   };
+}
+
+function dataOf({ to, data, call }: PayloadDto, chainId: ChainId): Hex {
+  if (call == null) return parseHex(data ?? '0x');
+  if (data != null) throw new InvalidInput('invalid_payload', 'payload has both data and a call', 'send one of them');
+  if (to == null)
+    throw new InvalidInput(
+      'invalid_payload',
+      'a call has no receiver',
+      'set payload.to to the address of the contract',
+    );
+  return toCallData(call, chainId);
 }
 
 export function requestIdOf(inBody: string | null | undefined, inHeader: string | undefined): string {

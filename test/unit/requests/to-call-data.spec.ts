@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { toCallData } from '../../../src/modules/requests/infrastructure/http/to-call-data.js';
+import { anAddress, DEV_CHAIN } from '../../support/builders.js';
+
+const TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+const ROOTSTOCK = 30;
+
+const read = (signature: string, ...args: readonly unknown[]) =>
+  toCallData({ function: signature, args: [...args] }, DEV_CHAIN);
+const word = (digits: string): string => digits.padStart(64, '0');
+const afterwards = (digits: string): string => digits.padEnd(64, '0');
+
+describe('a call', () => {
+  it('of a token is the data that `cast calldata` makes', () => {
+    const words = [word(TO.slice(2).toLowerCase()), word('3e8')];
+    const expected = `0xa9059cbb${words.join('')}`;
+    expect(read('transfer(address,uint256)', TO, '1000')).toBe(expected);
+    expect(read('function transfer(address to, uint amount) returns (bool)', TO.toLowerCase(), 1_000)).toBe(expected);
+    expect(read('transfer(address,uint256)', TO, '0x3e8')).toBe(expected);
+  });
+
+  it('has arguments of every kind, as `cast calldata` encodes them', () => {
+    const tuples = [
+      [TO, ['1', 2]],
+      [TOKEN, []],
+    ];
+    const signature = 'f(bool,int8,bytes,string,(address,uint16[])[2],bytes4)';
+    const rest = [
+      ...['1', 'f'.repeat(63) + 'b', 'c0', '100', '140'].map(word),
+      ...[afterwards('01020304'), word('2'), afterwards('abcd'), word('3'), afterwards('68c3a9')],
+      ...['40', 'e0', TO.slice(2).toLowerCase(), '40', '2', '1', '2', TOKEN.slice(2).toLowerCase(), '40', '0'].map(
+        word,
+      ),
+    ];
+    expect(read(signature, true, '-5', '0xabcd', 'hé', tuples, '0x01020304')).toBe(`0x924e576c${rest.join('')}`);
+  });
+
+  it('without arguments is the selector', () => {
+    expect(toCallData({ function: 'pause()' }, DEV_CHAIN)).toBe('0x8456cb59');
+  });
+
+  it('may be as large as a call is without being slow', () => {
+    expect(read('f(bytes[][][][][][])', [[[[[['0xab']]]]]])).toHaveLength(2 + 2 * (4 + 15 * 32));
+    expect(read('f(uint256[])', new Array(480).fill('1'))).toHaveLength(2 + 2 * (4 + 482 * 32));
+    expect(read('f(bytes)', `0x${'ab'.repeat(32_000)}`)).toContain('ab'.repeat(32_000));
+  });
+
+  it('names addresses as its chain writes them', () => {
+    // EIP-1191 on chain 30, from its examples.
+    const address = '0x5aaEB6053f3e94c9b9a09f33669435E7ef1bEAeD';
+    expect(toCallData({ function: 'f(address)', args: [address] }, ROOTSTOCK)).toContain(
+      address.slice(2).toLowerCase(),
+    );
+    expect(() => read('f(address)', address)).toThrow(expect.objectContaining({ code: 'invalid_checksum' }));
+  });
+
+  it.each<[string, string, readonly unknown[], RegExp]>([
+    ['no function', 'transfer', [], /"transfer" is not a name with types/],
+    ['an event', 'event f(uint8)', [], /is not a name with types/],
+    ['a type that does not exist', 'f(uint7)', ['1'], /is not a name with types/],
+    ['the name of a contract for a type', 'f(Token)', [TO], /is not a name with types/],
+    ['too few arguments', 'f(uint8,uint8)', ['1'], /it has 1 arguments for 2 types/],
+    ['too many', 'f()', ['1'], /it has 1 arguments for 0 types/],
+    ['a text for a bool', 'f(bool)', ['false'], /bool expected in argument 1/],
+    ['a number for a bool', 'f(bool)', [1], /bool expected in argument 1/],
+    ['null', 'f(uint8)', [null], /uint8 expected in argument 1/],
+    ['a number that is out of range', 'f(uint8)', ['256'], /payload\.call: value out-of-bounds/],
+    ['a negative one', 'f(uint8)', ['-1'], /payload\.call: value out-of-bounds/],
+    ['a number that JSON does not hold', 'f(uint256)', [2 ** 53], /: uint256 expected in/],
+    ['a number with a point', 'f(uint256)', ['1.0'], /: uint256 expected in/],
+    ['a text that is empty', 'f(uint256)', [''], /: uint256 expected in/],
+    ['true', 'f(uint256)', [true], /: uint256 expected in/],
+    ['a name for an address', 'f(address)', ['vitalik.eth'], /: address expected in/],
+    ['another spelling of one', 'f(address)', [`XE${anAddress(1).slice(2, 34)}`], /: address expected in/],
+    ['bytes of another length', 'f(bytes4)', ['0x0102'], /payload\.call: incorrect data length/],
+    ['half a byte', 'f(bytes)', ['0x1'], /: bytes expected in/],
+    ['a list of another length', 'f(uint8[2])', [['1']], /: uint8\[2\] expected in/],
+    ['no list', 'f((uint8,bool)[])', ['1'], /: tuple\(uint8,bool\)\[\] expected in/],
+    ['an object for a tuple', 'f((uint8 a))', [{ a: '1' }], /: tuple\(uint8\) expected in/],
+    ['a wrong one deep inside', 'f((uint8[],bool)[])', [[[['1', 'a'], true]]], /uint8 expected in argument 1/],
+    ['more values than may be', 'f(uint8[])', [new Array(500).fill('1')], /more than 500 values/],
+    ['a list that is too short', 'f(uint8[999999999999])', [[]], /: uint8\[999999999999\] expected in/],
+    ['more bytes than may be', 'f(bytes)', [`0x${'00'.repeat(32 * 1_024)}`], /more than 32768 bytes/],
+    ['more bytes of text', 'f(string)', ['é'.repeat(16 * 1_024)], /more than 32768 bytes/],
+    ['more bytes of all its values', 'f(string[])', [new Array(400).fill('a'.repeat(32))], /more than 32768 bytes/],
+    ['lists that are too deep', 'f(bytes[][][][][][][])', [[[[[[[['0x']]]]]]]], /lists that are more than 6 deep/],
+    ['too many brackets', `f(${'('.repeat(32)}uint8${')'.repeat(32)})`, [], /more than 32 brackets/],
+    ['a type that has a zero before its size', 'f(uint08)', ['1'], /is not a name with types/],
+    ['such a type in a tuple', 'f((bytes01,bool)[])', [[]], /is not a name with types/],
+  ])('is refused with %s', (_what, signature, args, message) => {
+    expect(() => read(signature, ...args)).toThrow(
+      expect.objectContaining({ code: 'invalid_call', message: expect.stringMatching(message) }),
+    );
+  });
+});
