@@ -11,6 +11,7 @@ import { ForeignNonces } from './application/foreign-nonces.js';
 import { FreeNonceGaps } from './application/free-nonce-gaps.js';
 import { LookAtHolds } from './application/look-at-holds.js';
 import { EndHolds, TendHolds } from './application/tend-holds.js';
+import { GapScheduler } from './infrastructure/gap-scheduler.js';
 import { HoldScheduler } from './infrastructure/hold-scheduler.js';
 import { FillLeftFree } from './application/fill-left-free.js';
 import { LeftFreeNonces } from './application/left-free-nonces.js';
@@ -31,6 +32,7 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     FillNonceGaps,
     ForeignNonces,
     FreeNonceGaps,
+    GapScheduler,
     FillLeftFree,
     LeftFreeNonces,
     LeftFreeScheduler,
