@@ -10,6 +10,7 @@ import {
 } from '../../../src/modules/ledger/index.js';
 import type { TxState } from '../../../src/modules/ledger/domain/tx-state-machine.js';
 import { FeeRules } from '../../../src/modules/sending/index.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -33,6 +34,7 @@ beforeEach(() => {
     }),
     fakeOf(FeeRules, {}),
     writes.asDoor(),
+    new KeysOf([]),
   );
 });
 

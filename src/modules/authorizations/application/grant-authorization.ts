@@ -88,6 +88,8 @@ export class GrantAuthorization {
     agreed: AgreedCount | null,
     policyMark: Granting['policyMark'],
   ): Promise<boolean> {
+    // What it wants of an external signer, which only its owner knows, is postponed as what is not possible now.
+    if (!this.signer.isSigning(lease.signer)) return false;
     if (!grant.isReady || grant.target === null || agreed === null) return false;
     const found = await this.nonces.find(chain, lease, agreed);
     if (found === null) return false;

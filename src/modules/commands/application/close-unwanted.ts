@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { asFound, bindingFor, FeeRules, noOpType, typeOfSlot } from '../../sending/index.js';
-import { type Lease, slotKey } from '../../signers/index.js';
+import { Custody, ExternalSigner, type Lease, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
@@ -49,6 +49,7 @@ export class CloseUnwanted {
     private readonly attempts: AttemptRepository,
     private readonly fees: FeeRules,
     private readonly write: WriteChanges,
+    private readonly custody: Custody,
   ) {}
 
   /**
@@ -71,6 +72,8 @@ export class CloseUnwanted {
     const verdict = commandVerdict(kind, tx);
     if (verdict.kind === 'refused') return { commandId, refusal: verdict.detail };
     if (verdict.kind === 'done') return { commandId, refusal: null };
+    if (kind !== 'release' && this.custody.isExternal(tx.signer))
+      return { commandId, refusal: new ExternalSigner(tx.signer).message };
     // Its sender said both. One that is stored from here on makes this copy outdated.
     if (kind === 'release' && (await this.store.hasQueued(tx.id, 'consume')))
       return { commandId, refusal: USED.detail };
