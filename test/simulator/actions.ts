@@ -122,6 +122,11 @@ export async function race(world: World): Promise<void> {
   await Promise.all([world.run(first, anyJob(world), signers), world.run(second, anyJob(world), signers)]);
 }
 
+/** Whoever else has a key of ours. */
+export async function outside(world: World): Promise<void> {
+  await world.outside?.use();
+}
+
 export async function resume(world: World): Promise<void> {
   const held = world.nodes.filter(({ gate }) => gate.isHeld);
   if (held.length > 0) await world.resume(world.random.pick(held));

@@ -2,6 +2,7 @@ import { keccak256 } from 'ethers';
 import { ANYONE } from '../../src/kernel/caller.js';
 import { Conflict } from '../../src/kernel/errors.js';
 import { parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
 import { type CommandInput, SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import { NO_PAYLOAD } from '../../src/modules/ledger/index.js';
 import { aRequest, DEV_CHAIN } from '../support/builders.js';
@@ -12,7 +13,8 @@ import { Random } from './random.js';
 import type { SimNode } from './sim-node.js';
 import type { Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
-import type { World } from './world.js';
+import type { SimChain } from './sim-chain.js';
+import type { Seen } from './seen.js';
 
 /** Each that is never used costs the looks of some blocks before what is behind it goes on. */
 const MOST_HOLDS = 6;
@@ -28,6 +30,18 @@ const SALT = 0x6f757473;
 
 /** What a sender does with its nonce. `dies`: it says nothing, and sends nothing. */
 const PLANS = ['sends', 'names and sends', 'sends and names', 'gives back', 'dies'] as const;
+
+/** What they need of the world. */
+interface Surroundings {
+  readonly network: Network;
+  readonly chain: SimChain;
+  readonly seen: Seen;
+  readonly signers: readonly SignerId[];
+  readonly snapshot: Snapshot;
+  awake(): SimNode[];
+  note(words: string): void;
+  unblocked(work: Promise<unknown>, worker: SimNode): Promise<void>;
+}
 
 interface Hold {
   readonly requestId: string;
@@ -54,7 +68,7 @@ export class OutsideSenders {
   private readonly random: Random;
 
   constructor(
-    private readonly world: World,
+    private readonly world: Surroundings,
     seed: number,
   ) {
     this.random = new Random(seed ^ SALT);
@@ -226,10 +240,6 @@ export class OutsideSenders {
   private note(words: string): void {
     this.world.note(`an outside sender ${words}`);
   }
-}
-
-export async function outside({ outside: senders }: World): Promise<void> {
-  await senders?.use();
 }
 
 /** Whether its sender may send with it now: it was named, or sent, or its time is not over. */

@@ -3,7 +3,6 @@ import { cancel, pauseSigner, replace, speedUp } from './command-actions.js';
 import { NETWORK_ACTIONS, networkScript, type Script } from './network-script.js';
 import { failOver, fallBehind } from './failover-actions.js';
 import { favour } from './favoured-actions.js';
-import { outside } from './outside-senders.js';
 import type { Play } from './play.js';
 import type { Random } from './random.js';
 import { create } from './requests.js';
@@ -35,7 +34,7 @@ const NODES: Script = [
 const RECEIVERS: Script = [{ weight: 12, value: actions.deliver }];
 
 /** With outside senders. */
-const OUTSIDE: Script = [{ weight: 40, value: outside }];
+const OUTSIDE: Script = [{ weight: 40, value: actions.outside }];
 
 /** Where answers of the database are lost: what gives up a nonce for which nothing was sent. */
 const UNANSWERED: Script = [{ weight: 30, value: cancel }];
