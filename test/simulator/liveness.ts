@@ -95,8 +95,11 @@ export function checkEverythingWakes(
   { nodes, signers }: { readonly nodes: readonly SimNode[]; readonly signers: readonly SignerId[] },
 ): void {
   for (const tx of now.txs) {
-    // The holds of outside senders are looked at in turn.
-    if (tx.kind === 'hold' || (tx.state !== 'PENDING' && tx.state !== 'ALLOCATED' && tx.state !== 'IN_MEMPOOL'))
+    // The nonces of outside senders are looked at in turn.
+    if (
+      (tx.kind === 'hold' && tx.nonce !== null) ||
+      (tx.state !== 'PENDING' && tx.state !== 'ALLOCATED' && tx.state !== 'IN_MEMPOOL')
+    )
       continue;
     if (tx.isFar && !now.commands.some(({ replacement, status }) => replacement === tx.id && status === 'QUEUED'))
       fail(tx, 'its next time is more than a day away');

@@ -98,7 +98,7 @@ export class OutsideSenders {
     if (usable.length === 0 || this.random.chance(0.3)) return this.reserve();
     const { hold, row } = this.random.pick(usable);
     hold.nonce = row.nonce;
-    if (this.random.chance(0.15)) return this.say(hold, 'extend', { ttl: MORE_SECONDS });
+    if (this.random.chance(0.15)) return void (await this.say(hold, 'extend', { ttl: MORE_SECONDS }));
     switch (hold.plan) {
       case 'sends':
         return this.send(hold, row);
@@ -109,7 +109,8 @@ export class OutsideSenders {
       case 'gives back':
         // Whether or not this is answered, its sender sends nothing.
         hold.isGivenBack = true;
-        return this.say(hold, 'release');
+        await this.say(hold, 'release');
+        return;
       case 'dies':
         return;
     }
@@ -129,7 +130,8 @@ export class OutsideSenders {
     for (const hold of this.holds) {
       const [was, is] = [rowOf(hold, before), rowOf(hold, now)];
       const isSame = was !== undefined && is !== undefined && was.nonce === is.nonce && was.state === is.state;
-      if (!isSame || was.endsAt !== is.endsAt || hold.isNamed) hold.isLost = true;
+      const isNamed = now.commands.some(({ tx, kind }) => tx === hold.txId && kind === 'consume');
+      if (!isSame || was.endsAt !== is.endsAt || (hold.isNamed && !isNamed)) hold.isLost = true;
     }
   }
 
@@ -141,8 +143,8 @@ export class OutsideSenders {
       const row = rowOf(hold, now);
       if (txId === null || hold.isLost) continue;
       if (!row) return fail('I3', `hold ${txId} was promised, and is gone`);
-      if (nonce !== null && row.nonce !== nonce && row.nonce !== null)
-        fail('I16', `hold ${txId} had nonce ${nonce}, and has ${row.nonce}`);
+      if (nonce !== null && row.nonce !== nonce && (row.nonce !== null || row.state === 'PENDING'))
+        fail('I16', `hold ${txId} had nonce ${nonce}, and is ${row.state} with ${row.nonce}`);
       if (sent && !hold.isNamed && row.state === 'ALLOCATED' && !isShown(sent, network)) hold.isLost = true;
       if (hold.isLost || row.nonce === null) continue;
       if (!isTheirs(hold, row, chain.seconds) || chain.hadRival(row, sent?.hash)) continue;
@@ -197,8 +199,7 @@ export class OutsideSenders {
   private async name(hold: Hold, { nonce }: TxRow): Promise<void> {
     if (hold.isNamed || nonce === null) return;
     const { hash } = await this.signed(hold, nonce);
-    await this.say(hold, 'consume', { txHash: hash });
-    hold.isNamed = true;
+    hold.isNamed = await this.say(hold, 'consume', { txHash: hash });
   }
 
   private async signed({ signer }: Hold, nonce: number): Promise<ModelTx> {
@@ -206,24 +207,31 @@ export class OutsideSenders {
       ...{ type: 2, chainId: DEV_CHAIN, nonce, to: devWallet(signer).address, data: FOREIGN_DATA },
       ...{ gasLimit: GAS_LIMIT, maxFeePerGas: MAX_FEE, maxPriorityFeePerGas: TIP },
     });
-    return this.world.chain.decode(parseHex(raw));
+    const tx = this.world.chain.decode(parseHex(raw));
+    this.world.chain.signedOutside.add(tx.hash);
+    return tx;
   }
 
+  /** @returns whether a node has stored it */
   private async say(
     { requestId, txId }: Hold,
     kind: 'consume' | 'release' | 'extend',
     more: Pick<CommandInput, 'txHash' | 'ttl'> = {},
-  ): Promise<void> {
+  ): Promise<boolean> {
     const node = this.anyNode();
-    if (!node || txId === null) return;
+    if (!node || txId === null) return false;
     this.note(`says ${kind} of ${requestId} at ${node.id}`);
     const key = `${kind}-${requestId}`;
     const requestHash = parseHash(keccak256(Buffer.from(key)));
     const input = { txId, sender: ANYONE, kind, requestId: key, requestHash, fees: null, request: null, ...more };
-    await this.answered(node, node.get(SubmitCommand).execute(input)).catch((error: unknown) => {
+    try {
+      await this.answered(node, node.get(SubmitCommand).execute(input));
+      return true;
+    } catch (error) {
       if (!(error instanceof Conflict)) throw error;
       this.world.seen.note(`hold ${kind} refused: ${error.code}`);
-    });
+      return false;
+    }
   }
 
   /** As every request of a client: what is in its way is let go. */

@@ -16,12 +16,11 @@ const MOST_ATTEMPTS = 30;
 /** Every price is within the caps, and another attempt for a nonce pays an eighth more than those that a pool may have (design section 8). */
 export function checkPrices(before: Snapshot, now: Snapshot, network: Network, sent: SentLog): void {
   const known = new Set(before.attempts.map(({ hash }) => hash));
-  const holds = new Set(now.txs.flatMap(({ kind, id }) => (kind === 'hold' ? [id] : [])));
   for (const attempt of now.attempts) {
     // What was lost and found again was priced by what was known then.
     if (known.has(attempt.hash) || network.chain.lostBytes.has(attempt.hash)) continue;
     // An outside sender named its price itself.
-    if (attempt.kind === 'payload' && holds.has(attempt.tx ?? '')) continue;
+    if (network.chain.signedOutside.has(attempt.hash)) continue;
     checkCap(attempt, network);
     const rivals = before.attempts.filter((each) => isRival(each, attempt) && sent.mayBeInPool(each.hash as Hash));
     for (const rival of rivals) checkRaise(rival, attempt, network);

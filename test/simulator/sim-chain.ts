@@ -31,6 +31,8 @@ export class SimChain extends ModelChain {
   /** What a database knew of and lost: calldata of requests, and hashes of attempts. */
   readonly lostPayloads = new Set<string>();
   readonly lostBytes = new Set<string>();
+  /** Hashes of what outside senders signed. */
+  readonly signedOutside = new Set<string>();
   /** By calldata, of requests with confirmations of their own. */
   readonly ownConfirmations = new Map<string, number>();
   /** Seconds since 1970, as the database has them. */

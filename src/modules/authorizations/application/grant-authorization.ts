@@ -80,6 +80,11 @@ export class GrantAuthorization {
     private readonly cursors: CommittedCursors,
   ) {}
 
+  /** Whether somebody here signs for it: of an external signer only its owner knows that nobody does. */
+  isSigning({ signer }: Grant): boolean {
+    return this.signer.isSigning(signer);
+  }
+
   /** @returns whether it is signed now */
   async execute(
     chain: ChainConnector,
@@ -88,8 +93,6 @@ export class GrantAuthorization {
     agreed: AgreedCount | null,
     policyMark: Granting['policyMark'],
   ): Promise<boolean> {
-    // What it wants of an external signer, which only its owner knows, is postponed as what is not possible now.
-    if (!this.signer.isSigning(lease.signer)) return false;
     if (!grant.isReady || grant.target === null || agreed === null) return false;
     const found = await this.nonces.find(chain, lease, agreed);
     if (found === null) return false;

@@ -82,13 +82,24 @@ export class CloseUnwanted {
     if (price === 'unknown') return null;
     if (price !== 'enough') return { commandId, refusal: PRICE_REFUSALS[price] };
     const end = kind === 'close' ? null : (copy: ManagedTx): void => copy.cancelled(reason);
-    await this.end(leases, 'cancel', sent, [{ tx, reason, end }]);
+    await this.end(leases, 'cancel', groupBy(sent, slotKey), [{ tx, reason, end }]);
     return { commandId, refusal: null };
   }
 
-  async close(leases: readonly Lease[], operation: string, unwanted: readonly Unwanted[]): Promise<void> {
+  /** @returns the ids of those that only a no-op can end, where nobody here signs one: they go on */
+  async close(leases: readonly Lease[], operation: string, unwanted: readonly Unwanted[]): Promise<string[]> {
     const sent = await this.attempts.ofSlots(unwanted.map(({ tx }) => tx).filter(hasNonce));
-    await this.end(leases, operation, sent, unwanted);
+    const bySlot = groupBy(sent, slotKey);
+    const left = unwanted.filter(
+      ({ tx }) => this.custody.isExternal(tx.signer) && hasNonce(tx) && !nothingIsOut(tx, bySlot),
+    );
+    await this.end(
+      leases,
+      operation,
+      bySlot,
+      unwanted.filter((item) => !left.includes(item)),
+    );
+    return left.map(({ tx }) => tx.id);
   }
 
   /**
@@ -118,10 +129,9 @@ export class CloseUnwanted {
   private async end(
     leases: readonly Lease[],
     operation: string,
-    sent: readonly Attempt[],
+    bySlot: ReadonlyMap<string, readonly Attempt[]>,
     unwanted: readonly Unwanted[],
   ): Promise<void> {
-    const bySlot = groupBy(sent, slotKey);
     const released: ManagedTx[] = [];
     for (const { tx, reason, end } of unwanted) {
       if (end === null || (hasNonce(tx) && !nothingIsOut(tx, bySlot))) {

@@ -91,8 +91,7 @@ export class FillNonceGaps {
 
   /** Fills also what no payload gets, because the next nonce of the signer on the chain is wanted. */
   async fillAll(chainId: ChainId, lease: Lease): Promise<void> {
-    if (!this.custody.isExternal(lease.signer))
-      await this.fill(chainId, [lease], await this.ledger.gaps([lease.signer], true));
+    await this.fill(chainId, [lease], await this.ledger.gaps([lease.signer], true));
   }
 
   /** @param found slots of the leases' signers */
