@@ -3,16 +3,18 @@ import { LockstepConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { ChainScheduler } from '../../chain/index.js';
+import { TendAuthorizations } from '../application/tend-authorizations.js';
 import { TendHolds } from '../application/tend-holds.js';
 import { WatchGaps } from '../application/watch-gaps.js';
 
 const CHECK_EVERY_MS = 1_000;
 
-/** Looks once a second what became of the nonces that outside senders have, and which ones they have left below others. */
+/** Looks once a second what became of the nonces that signers keep for others, and which ones outside senders have left below others. */
 @Injectable()
 export class HoldScheduler extends ChainScheduler {
   constructor(
     private readonly holds: TendHolds,
+    private readonly authorizations: TendAuthorizations,
     private readonly gaps: WatchGaps,
     config: LockstepConfig,
     tickers: Tickers,
@@ -21,8 +23,12 @@ export class HoldScheduler extends ChainScheduler {
   }
 
   protected override async tick(chainId: ChainId): Promise<void> {
-    // First: it asks the database alone, and the other one waits for the chain.
+    // First: it asks the database alone, and the others wait for the chain.
     await this.gaps.execute(chainId);
-    await this.holds.execute(chainId);
+    try {
+      await this.holds.execute(chainId);
+    } finally {
+      await this.authorizations.execute(chainId);
+    }
   }
 }

@@ -29,8 +29,9 @@ export class TendAuthorizations {
 
   async execute(chainId: ChainId): Promise<void> {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
-    if (signers.length === 0) return;
-    const due = this.turns.begin(await this.store.open(chainId, signers));
+    const open = signers.length === 0 ? [] : await this.store.open(chainId, signers);
+    const due = this.turns.begin(chainId, open);
+    if (due.length === 0) return;
     const counts = await this.counts(chainId, due.filter(needsCount));
     await this.work.run(chainId, due, (leases, share) => this.share(chainId, leases, share, counts));
   }

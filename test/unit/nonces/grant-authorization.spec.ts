@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type FindGrantNonce,
   GrantAuthorization,
-} from '../../../src/modules/authorizations/application/grant-authorization.js';
+} from '../../../src/modules/nonces/application/grant-authorization.js';
 import type { AuthorizationStore } from '../../../src/modules/ledger/domain/authorization-store.js';
 import type { AgreedCount, ChainConnector } from '../../../src/modules/chain/index.js';
 import type { CommittedCursors } from '../../../src/modules/lost-commits/index.js';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { EndAuthorization, pauseMs } from '../../../src/modules/authorizations/application/end-authorization.js';
+import { EndAuthorization, pauseMs } from '../../../src/modules/nonces/application/end-authorization.js';
 import type { AgreedCount } from '../../../src/modules/chain/index.js';
 import type { Fence } from '../../../src/modules/signers/index.js';
 import { type ChangeSet, WriteChanges, AuthorizationStore } from '../../../src/modules/ledger/index.js';

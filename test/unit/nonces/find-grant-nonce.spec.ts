@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
-import { FindGrantNonce } from '../../../src/modules/authorizations/application/grant-authorization.js';
+import { FindGrantNonce } from '../../../src/modules/nonces/application/grant-authorization.js';
 import type { AgreedCount, ChainConnector } from '../../../src/modules/chain/index.js';
 import { AdmitLanes } from '../../../src/modules/lost-commits/index.js';
 import { AlignNonces, FillNonceGaps } from '../../../src/modules/nonces/index.js';

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type Nonce, signerKey } from '../../../kernel/signer-id.js';
 import type { AgreedCount, ChainConnector } from '../../chain/index.js';
 import { AdmitLanes, CommittedCursors } from '../../lost-commits/index.js';
-import { AlignNonces, FillNonceGaps } from '../../nonces/index.js';
 import { AuthorizationSigner } from '../../sending/index.js';
 import { type Fence, grantNonces, type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
 import {
@@ -14,6 +13,8 @@ import {
   type SignedAuthorization,
   WriteChanges,
 } from '../../ledger/index.js';
+import { AlignNonces } from './align-nonces.js';
+import { FillNonceGaps } from './fill-nonce-gaps.js';
 
 /** The next nonce of a signer on its chain, and with what to align its cursor. */
 interface GrantNonce {

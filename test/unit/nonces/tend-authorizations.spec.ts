@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import type { AuthorizationTurns } from '../../../src/modules/authorizations/application/authorization-turns.js';
-import type { EndAuthorization } from '../../../src/modules/authorizations/application/end-authorization.js';
-import type { GrantAuthorization } from '../../../src/modules/authorizations/application/grant-authorization.js';
-import { TendAuthorizations } from '../../../src/modules/authorizations/application/tend-authorizations.js';
+import type { AuthorizationTurns } from '../../../src/modules/nonces/application/authorization-turns.js';
+import type { EndAuthorization } from '../../../src/modules/nonces/application/end-authorization.js';
+import type { GrantAuthorization } from '../../../src/modules/nonces/application/grant-authorization.js';
+import { TendAuthorizations } from '../../../src/modules/nonces/application/tend-authorizations.js';
 import type { AuthorizationStore, Grant, GrantStage } from '../../../src/modules/ledger/domain/authorization-store.js';
 import type { AgreedCount, Chains } from '../../../src/modules/chain/index.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
@@ -19,6 +19,8 @@ const COUNT: AgreedCount = { nonce: 7n, block: { number: 1, hash: aHash(1) } };
 
 let held: Lease[];
 let asked: (readonly SignerId[])[];
+/** What each look found. */
+let begun: (readonly Grant[])[];
 let stepped: [Lease, Grant, AgreedCount | null][];
 /** What the authorities have to do. */
 let due: Grant[];
@@ -34,7 +36,7 @@ let tend: TendAuthorizations;
 
 beforeEach(() => {
   [held, asked, stepped, due, counted, isAtWork] = [[LEASE], [], [], [aGrant()], [], false];
-  [calls, succeeds, isOver, policies] = [[], true, false, []];
+  [calls, succeeds, isOver, policies, begun] = [[], true, false, [], []];
   const steps = async (lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> => {
     stepped.push([lease, grant, agreed]);
     return succeeds;
@@ -46,7 +48,7 @@ beforeEach(() => {
       postpone: async (_grant: Grant, pauseMs: number) => void calls.push(`postpone ${String(pauseMs)}`),
     } as unknown as AuthorizationStore,
     {
-      begin: (all: readonly Grant[]) => all.filter((grant) => grant !== OPEN),
+      begin: (_id: unknown, all: readonly Grant[]) => (begun.push(all), all.filter((grant) => grant !== OPEN)),
       isOver: () => isOver,
       signed: ({ stage }: Grant) => void calls.push(`signed ${stage}`),
       wasMined: ({ stage }: Grant) => void calls.push(`mined ${stage}`),
@@ -84,6 +86,8 @@ it('a node without leases asks nothing', async () => {
   held = [];
   await tend.execute(DEV_CHAIN);
   expect([asked, stepped]).toEqual([[], []]);
+  // What it held back before is another node's.
+  expect(begun).toEqual([[]]);
 });
 
 it('the chain is asked once, before any worker of the signers is taken, and only about those that need it', async () => {
