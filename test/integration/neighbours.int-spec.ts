@@ -5,7 +5,6 @@ import type { Address } from '../../src/kernel/hex.js';
 import { AuthorizationTurns } from '../../src/modules/nonces/application/authorization-turns.js';
 import { FencedUnitOfWork, LeaseManager, SignerWorkers } from '../../src/modules/signers/index.js';
 import { WriteChanges } from '../../src/modules/ledger/index.js';
-import { AuthorizationTurns } from '../../src/modules/nonces/index.js';
 import { type NewTx, TxIntake } from '../../src/modules/ledger/index.js';
 import { IntakeBatcher } from '../../src/modules/requests/application/intake-batcher.js';
 import { Database } from '../../src/platform/database/database.js';

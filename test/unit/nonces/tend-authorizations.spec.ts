@@ -45,6 +45,7 @@ beforeEach(() => {
     { heldOn: () => held } as unknown as LeaseManager,
     {
       open: async (_id: unknown, signers: readonly SignerId[]) => (asked.push(signers), [...due, OPEN]),
+      expire: async ({ stage }: Grant) => void calls.push(`expire ${stage}`),
       postpone: async (_grant: Grant, pauseMs: number) => void calls.push(`postpone ${String(pauseMs)}`),
     } as unknown as AuthorizationStore,
     {
@@ -95,11 +96,13 @@ it('the chain is asked once, before any worker of the signers is taken, and only
   const busy = aGrant({ signer: aSigner(4), isReady: false });
   const unsigned = aGrant({ signer: aSigner(5), stage: 'ended' });
   const overdue = aGrant({ signer: aSigner(6), stage: 'overdue', nonce: 7n });
-  due = [aGrant(), aGrant({ stage: 'ended', nonce: 6n }), mined, busy, unsigned, overdue];
+  const givenUp = aGrant({ signer: aSigner(7), stage: 'given_up', nonce: 7n });
+  const inTheWay = aGrant({ signer: aSigner(8), stage: 'in_the_way', nonce: 7n });
+  due = [aGrant(), aGrant({ stage: 'ended', nonce: 6n }), mined, busy, unsigned, overdue, givenUp, inTheWay];
   held = due.map(({ signer }) => ({ ...LEASE, signer }));
   await tend.execute(DEV_CHAIN);
-  expect(counted).toEqual([[[AUTHORITY.address, aSigner(6).address], false]]);
-  expect(stepped.map(([, , agreed]) => agreed)).toEqual([COUNT, COUNT, null, null, COUNT]);
+  expect(counted).toEqual([[[AUTHORITY.address, aSigner(6).address, aSigner(7).address], false]]);
+  expect(stepped.map(([, , agreed]) => agreed)).toEqual([COUNT, COUNT, null, null, COUNT, COUNT]);
 });
 
 it('nobody is asked when nothing depends on the chain', async () => {
@@ -130,7 +133,12 @@ describe('an authorization', () => {
     expect([stepped, calls]).toEqual([[], ['mined mined']]);
   });
 
-  it.each<GrantStage>(['overdue', 'ended'])('is ended when it is %s, and its turn then', async (stage) => {
+  it('whose tx is in the way has the time of that ended, and nothing else', async () => {
+    await step('in_the_way');
+    expect([stepped, calls]).toEqual([[], ['expire in_the_way']]);
+  });
+
+  it.each<GrantStage>(['overdue', 'given_up', 'ended'])('is ended when it is %s, and its turn then', async (stage) => {
     await step(stage);
     succeeds = false;
     await step(stage);

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { backoffMs } from '../../../kernel/backoff.js';
-import type { Nonce } from '../../../kernel/signer-id.js';
+import { signerKey } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
 import type { AgreedCount } from '../../chain/index.js';
-import type { Fence, Lease } from '../../signers/index.js';
+import type { Lease } from '../../signers/index.js';
 import { AuthorizationStore, type ChangeSet, type Grant, WriteChanges } from '../../ledger/index.js';
 
+/** The tx is not as it was read. */
+const NOT_DONE: ChangeSet = {};
 const FIRST_PAUSE_MS = 5_000;
 /** A tx that never comes to its end holds its authorities back for a few minutes in all, and then for some seconds in an hour. */
 const LONGEST_PAUSE_MS = 3_600_000;
@@ -18,45 +21,34 @@ export function pauseMs({ id, tries }: Pick<Grant, 'id' | 'tries'>): number {
 }
 
 /**
- * Ends a signed authorization, or takes it back from a tx that waits for too long. The chain decides whether the nonce is used; if not, the next
- * payload of the signer gets it. The tx was not mined with it, but if its bytes were sent, somebody else may still use the signature: then the
- * payload gets another nonce, like after every foreign transaction.
+ * Ends a signed authorization, or takes it back from a tx that waits for too long or cannot go. The chain decides whether the nonce is used; if not, the
+ * next payload of the signer gets it. If the bytes of the tx were sent, somebody may still use the signature: then the payload gets another nonce, like
+ * after every foreign transaction.
  */
 @Injectable()
 export class EndAuthorization {
   constructor(
     private readonly store: AuthorizationStore,
     private readonly write: WriteChanges,
+    private readonly log: Log,
   ) {}
 
   /** @returns whether it has ended, or was taken back */
   async execute(lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> {
-    const { nonce } = grant;
-    if (nonce === null) return this.neverSigned(lease, grant);
-    if (!agreed) return false;
-    const isUsed = agreed.nonce > nonce;
-    const { slots } = await this.write.underFence([lease], 'end_authorization', (fence) =>
-      this.changes(fence, { ...grant, nonce }, isUsed),
-    );
-    return slots !== undefined;
-  }
-
-  private async changes(fence: Fence, grant: Grant & { readonly nonce: Nonce }, isUsed: boolean): Promise<ChangeSet> {
-    const isDone =
-      grant.stage === 'overdue'
-        ? await this.store.withdraw(fence, grant, pauseMs(grant))
-        : await this.store.end(fence, grant);
-    if (!isDone) return {};
-    const slot = { signer: grant.signer, nonce: grant.nonce };
-    return { slots: isUsed ? { forgotten: [slot] } : { released: [slot] } };
-  }
-
-  private async neverSigned(lease: Lease, grant: Grant): Promise<boolean> {
-    let isDone = false;
-    await this.write.underFence([lease], 'end_authorization', async (fence) => {
-      isDone = await this.store.end(fence, grant);
-      return {};
+    const { txId, stage, signer, nonce } = grant;
+    if (nonce !== null && !agreed) return false;
+    const changes = await this.write.underFence([lease], 'end_authorization', async (fence) => {
+      const isDone =
+        stage === 'overdue'
+          ? await this.store.withdraw(fence, grant, pauseMs(grant))
+          : await this.store.end(fence, grant);
+      if (!isDone) return NOT_DONE;
+      if (nonce === null || !agreed) return {};
+      const slot = { signer, nonce };
+      return { slots: agreed.nonce > nonce ? { forgotten: [slot] } : { released: [slot] } };
     });
-    return isDone;
+    if (changes === NOT_DONE) return false;
+    if (stage === 'given_up') this.log.warn('authorization given up', { txId, authority: signerKey(signer), nonce });
+    return true;
   }
 }
