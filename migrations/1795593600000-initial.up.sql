@@ -124,6 +124,8 @@ CREATE TABLE signer_nonce_cursor (
 ) WITH (fillfactor = 50);
 -- Nearly always empty, and read by every probe of readiness.
 CREATE INDEX signer_nonce_cursor_behind ON signer_nonce_cursor (chain_id, signer) WHERE behind IS NOT NULL;
+-- Nearly always empty, and read each second.
+CREATE INDEX signer_nonce_cursor_gap ON signer_nonce_cursor (chain_id, signer) WHERE gap IS NOT NULL;
 
 -- The slots: one nonce of one signer each.
 CREATE TABLE signer_nonce_allocation (

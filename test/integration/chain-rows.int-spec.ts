@@ -235,6 +235,21 @@ describe('the directory of signers', () => {
     await expect(register(key ?? [], 'other')).rejects.toThrow(refusal);
   });
 
+  it('refuses one of two that have announced themselves, and start at once with another custody', async () => {
+    const [external, key] = ['external', 'key'].map((type) => [{ signer: OURS, reference: { type } }]);
+    for (const node of ['one', 'two'])
+      await stored.lab.observer.run(
+        `WITH k AS (INSERT INTO node_key_set (key_set, signers) VALUES ('both', $2) ON CONFLICT DO NOTHING)
+         INSERT INTO node (node_id, acts, serves, key_set) VALUES ($1, true, true, 'both')`,
+        [node, [signerKey(OURS)]],
+      );
+    for (let round = 0; round < 10; round += 1) {
+      const outcomes = await Promise.allSettled([register(external ?? [], 'one'), register(key ?? [], 'two')]);
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      await stored.lab.observer.run('DELETE FROM signer', []);
+    }
+  });
+
   it('writes nothing where nothing has changed', async () => {
     const known = [{ signer: OURS, reference: { type: 'mnemonic', index: 1 } }];
     await register(known);

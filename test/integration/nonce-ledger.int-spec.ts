@@ -4,7 +4,10 @@ import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { Fence } from '../../src/modules/signers/domain/fence.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import type { SequenceState, SlotRef } from '../../src/modules/signers/index.js';
-import { anAddress, aHash, DEV_CHAIN } from '../support/builders.js';
+import { PgNonceLedger } from '../../src/modules/signers/infrastructure/pg-nonce-ledger.js';
+import { anAddress, aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { EmptyDatabase } from '../support/empty-application.js';
+import { KeysOf } from '../support/fakes/fake-node.js';
 import { ledgerLab, MINED_HASH, txIdOf } from '../support/ledger-lab.js';
 
 const lab = await ledgerLab();
@@ -310,6 +313,37 @@ it('new slots that no tx holds are free, under the token of the lease, and an ex
   await expect(lab.write([lease], (fence) => ledger.openFree(fence, slotsAt(signer, 6n)))).rejects.toThrow('duplicate');
 });
 
+it('what is free where no node has the key is for no payload when the key comes', async () => {
+  const leases = [await lab.lease(), await lab.lease()];
+  const at = (nonce: bigint): SlotRef[] => leases.map(({ signer }) => ({ signer, nonce }));
+  for (const { signer } of at(4n)) {
+    await lab.leaveCursor(signer, 9n);
+    await lab.leave(signer, 'HELD', 4n);
+  }
+  const key = leases
+    .slice(0, 1)
+    .map(({ signer }) => signerKey(signer))
+    .join();
+  lab.external.add(key);
+  await lab.write(leases, async (fence) => {
+    await ledger.freeMissing(fence, at(3n), 5);
+    await ledger.release(fence, at(4n));
+    await ledger.openFree(fence, at(5n));
+  });
+  lab.external.delete(key);
+  const states = await lab.write(leases, (fence) =>
+    ledger.read(
+      fence,
+      leases.map(({ signer }) => signer),
+      9,
+    ),
+  );
+  expect(states.map(({ released, outside }) => [released, outside])).toEqual([
+    [[], [3n, 4n, 5n]],
+    [[3n, 4n, 5n], []],
+  ]);
+});
+
 describe('nonce gaps', () => {
   it('are the free slots below a held one, lowest first, and none above the highest', async () => {
     const [lease, other] = [await lab.lease(), await lab.lease()];
@@ -333,7 +367,8 @@ describe('the lowest nonce gap', () => {
     for (const each of [signer, other.signer]) lab.external.add(signerKey(each));
     for (const each of [signer, other.signer, twinOf(signer)]) await lab.leaveCursor(each, 9n);
     await lab.leave(signer, 'RELEASED', 5n, 3n, 7n);
-    await lab.leave(signer, 'CONSUMED', 8n);
+    await lab.leave(signer, 'CONSUMED', 1n);
+    await lab.leave(twinOf(signer), 'CONSUMED', 8n);
     await lab.leave(other.signer, 'RELEASED', 3n);
     await lab.leave(twinOf(other.signer), 'HELD', 4n);
     const both = [signer, other.signer];
@@ -370,11 +405,36 @@ describe('the lowest nonce gap', () => {
     await lab.leaveTx(twinOf(signer), 5n, 'MINED');
     expect(await noted()).toEqual([{ signer, before: null, gap: 3n }]);
     lab.external.delete(key);
-    expect(await noted()).toEqual([{ signer, before: 3n, gap: null }]);
+    const closed = [{ signer, before: 3n, gap: null }];
+    expect([await ledger.movedGaps([signer]), await noted()]).toEqual([closed, closed]);
     lab.external.add(key);
     await lab.leave(signer, 'HELD', 6n);
     await lab.leaveTx(signer, 6n, 'MINED');
     expect([await ledger.movedGaps([signer]), await noted()]).toEqual([[], []]);
+  });
+
+  it('is closed by a nonce above it that is used for good', async () => {
+    const lease = await lab.lease();
+    const { signer } = lease;
+    lab.external.add(signerKey(signer));
+    await lab.leaveCursor(signer, 9n);
+    await lab.leave(signer, 'RELEASED', 3n);
+    await lab.leave(signer, 'HELD', 5n);
+    const noted = () => lab.write([lease], (fence) => ledger.noteGaps(fence, [signer]));
+    expect(await noted()).toEqual([{ signer, before: null, gap: 3n }]);
+    await lab.leaveWithoutTx(signer, 'CONSUMED', 4n);
+    expect(await noted()).toEqual([{ signer, before: 3n, gap: null }]);
+  });
+
+  it('is looked for only where no node has the key, and where one is noted', async () => {
+    const [signer, external] = [aSigner(1), aSigner(2)];
+    const database = new EmptyDatabase();
+    const custody = Object.assign(new KeysOf([]), { external: [external] });
+    const asking = new PgNonceLedger(database as never, custody);
+    await asking.movedGaps([signer]);
+    expect(database.statements).toEqual(['nonce_noted_gaps']);
+    await asking.movedGaps([signer, external]);
+    expect(database.statements.slice(1)).toEqual(['nonce_noted_gaps', 'nonce_moved_gaps']);
   });
 });
 

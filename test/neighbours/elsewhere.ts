@@ -87,6 +87,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
       'TendHolds',
       'WatchGaps',
       'HoldScheduler',
+      'GapScheduler',
       'pg-txs-in-flight/WAITING_HOLDS',
       'ReopenNonces',
       'FreeNonceGaps',

@@ -16,6 +16,7 @@ import { FindGrantNonce, GrantAuthorization } from './application/grant-authoriz
 import { LookAtHolds } from './application/look-at-holds.js';
 import { TendAuthorizations } from './application/tend-authorizations.js';
 import { EndHolds, TendHolds } from './application/tend-holds.js';
+import { GapScheduler } from './infrastructure/gap-scheduler.js';
 import { HoldScheduler } from './infrastructure/hold-scheduler.js';
 import { FillLeftFree } from './application/fill-left-free.js';
 import { LeftFreeNonces } from './application/left-free-nonces.js';
@@ -39,6 +40,7 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     FindGrantNonce,
     ForeignNonces,
     FreeNonceGaps,
+    GapScheduler,
     GrantAuthorization,
     FillLeftFree,
     LeftFreeNonces,

@@ -407,6 +407,13 @@ const DIRECTORY = faults(int('chain-rows'), [
     why: 'no second node starts',
   },
   {
+    id: 'signer-disagreed-at-once',
+    in: 'signer_register_turn',
+    text: 'pg_advisory_xact_lock(7250319)',
+    becomes: '7250319',
+    why: 'two nodes that start at once with another custody of one signer both run',
+  },
+  {
     id: 'signer-register-keeps-old-custody',
     in: 'signer_register',
     text: 'DO UPDATE SET custody = excluded.custody WHERE signer.custody <> excluded.custody',

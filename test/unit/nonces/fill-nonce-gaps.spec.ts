@@ -5,7 +5,7 @@ import { type CreateFills, FillNonceGaps } from '../../../src/modules/nonces/app
 import type { BroadcastAttempts, SignAttempts } from '../../../src/modules/sending/index.js';
 import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
 import { LaneMemory } from '../../../src/modules/ledger/index.js';
-import { aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 
@@ -101,15 +101,13 @@ describe('a nonce gap', () => {
     [gaps, custody.external] = [[SLOT], [LEASE.signer]];
     await fillGaps.execute(DEV_CHAIN, [LEASE, OTHER]);
     expect(memory.mayHaveGaps(LEASE)).toBe(false);
-    await fillGaps.fill(
-      DEV_CHAIN,
-      [LEASE],
-      [SLOT, { ...SLOT, nonce: 99n, leftBy: aManagedTx({ txId: 'failed' }).build() }],
-    );
+    memory.aligned([LEASE, OTHER]);
+    await fillGaps.fill(DEV_CHAIN, [LEASE], [SLOT]);
     expect(calls).toEqual([
       ['gaps', OTHER.signer],
       ['give back', [SLOT]],
     ]);
+    expect([LEASE, OTHER].map((lease) => memory.needsAlignment(lease, 1_000))).toEqual([true, false]);
   });
 
   it('that the caller knows of is filled without a look', async () => {

@@ -15,6 +15,7 @@ const ON_EACH_CHAIN = [
   'hand-over',
   'holds',
   'left-free',
+  'nonce-gaps',
   'receipts',
   'resubmit',
 ];

@@ -98,8 +98,7 @@ export class FillNonceGaps {
   /** @param found slots of the leases' signers */
   async fill(chainId: ChainId, leases: readonly Lease[], found: readonly FreeSlot[]): Promise<void> {
     const slots = found.filter(({ signer }) => !this.custody.isExternal(signer));
-    // What failed and left its nonce free may be executed after all, and its sender may send again with it: nobody else gets it.
-    const given = found.filter(({ signer, leftBy }) => this.custody.isExternal(signer) && !leftBy);
+    const given = found.filter(({ signer }) => this.custody.isExternal(signer));
     await this.create.giveBack(leases, given);
     // One answer said that they are free: the chain is asked again before one of them is given.
     for (const { signer } of given) this.memory.alignAgain(signer);

@@ -69,7 +69,7 @@ export abstract class NonceLedger {
    * @returns the slots that were created
    */
   abstract freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]>;
-  /** Opens new slots that no tx holds: what they were meant for may leave them unused, and then the next payload gets them. */
+  /** Opens new slots that no tx holds: what they were meant for may leave them unused, and then the next payload gets them; the next hold, where no node has the key. */
   abstract openFree(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
   /** How many nonces {@link freeMissing} would free, for the signers that have any. Needs no lease. */
   abstract missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]>;

@@ -62,14 +62,15 @@ const MISSING = {
      WHERE lowest.nonce > n.nonce`,
 };
 
+/** What becomes free where outside senders have the key is `outside`: they may have sent something, and when the key comes here, no payload gets it. */
 const FREE_MISSING = {
   name: 'nonce_free_missing',
   text: `
-    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, fencing_token)
-    SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', n.token
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
+    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, outside, fencing_token)
+    SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', n.is_external, n.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[]) AS n (chain_id, signer, nonce, token, is_external)
      CROSS JOIN LATERAL ${LOWEST_FROM} lowest
-     CROSS JOIN LATERAL generate_series(greatest(n.nonce, lowest.nonce - $5::bigint), lowest.nonce - 1) AS missing (nonce)
+     CROSS JOIN LATERAL generate_series(greatest(n.nonce, lowest.nonce - $6::bigint), lowest.nonce - 1) AS missing (nonce)
      ORDER BY 1, 2, 3
     RETURNING chain_id, signer, nonce`,
 };
@@ -78,8 +79,8 @@ const OPEN_FREE = {
   name: 'nonce_open_free',
   text: `
     INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, outside, fencing_token)
-    SELECT n.chain_id, n.signer, n.nonce, 'RELEASED', true, n.token
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
+    SELECT n.chain_id, n.signer, n.nonce, 'RELEASED', n.is_external, n.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[]) AS n (chain_id, signer, nonce, token, is_external)
      ORDER BY 1, 2, 3`,
 };
 
@@ -183,6 +184,11 @@ const GAPS_MOVED = `
 
 const MOVED_GAPS = { name: 'nonce_moved_gaps', text: GAPS_MOVED };
 
+const NOTED_GAPS = {
+  name: 'nonce_noted_gaps',
+  text: `SELECT chain_id, signer, gap AS nonce FROM signer_nonce_cursor WHERE gap IS NOT NULL`,
+};
+
 const NOTE_GAPS = {
   name: 'nonce_note_gaps',
   text: `
@@ -205,8 +211,8 @@ const FILL = {
 const RELEASE = {
   name: 'nonce_release',
   text: `
-    UPDATE signer_nonce_allocation s SET status = 'RELEASED', tx_id = NULL, fencing_token = r.token, updated_at = clock_timestamp()
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS r (chain_id, signer, nonce, token)
+    UPDATE signer_nonce_allocation s SET status = 'RELEASED', tx_id = NULL, outside = s.outside OR r.is_external, fencing_token = r.token, updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[]) AS r (chain_id, signer, nonce, token, is_external)
      WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'`,
 };
 
@@ -335,7 +341,7 @@ export class PgNonceLedger extends NonceLedger {
 
   async freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]> {
     const { rows } = await PgTx.of(fence.tx).query<SlotRow>(FREE_MISSING, [
-      ...fencedColumns(fence, chainNonces),
+      ...this.freedColumns(fence, chainNonces),
       atMost,
     ]);
     return rows.map(slotOf);
@@ -343,7 +349,7 @@ export class PgNonceLedger extends NonceLedger {
 
   async openFree(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
     if (slots.length === 0) return;
-    await PgTx.of(fence.tx).query(OPEN_FREE, fencedColumns(fence, slots));
+    await PgTx.of(fence.tx).query(OPEN_FREE, this.freedColumns(fence, slots));
   }
 
   async missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]> {
@@ -361,7 +367,11 @@ export class PgNonceLedger extends NonceLedger {
 
   async movedGaps(signers: readonly SignerId[]): Promise<MovedGap[]> {
     if (signers.length === 0) return [];
-    const { rows } = await this.database.query<GapRow>(MOVED_GAPS, this.withExternal(signers));
+    const { rows: noted } = await this.database.query<SlotRow>(NOTED_GAPS, []);
+    const known = new Set(noted.map(slotOf).map(({ signer }) => signerKey(signer)));
+    const some = signers.filter((signer) => this.custody.isExternal(signer) || known.has(signerKey(signer)));
+    if (some.length === 0) return [];
+    const { rows } = await this.database.query<GapRow>(MOVED_GAPS, this.withExternal(some));
     return rows.map(toMovedGap);
   }
 
@@ -382,7 +392,7 @@ export class PgNonceLedger extends NonceLedger {
 
   async release(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
     if (slots.length === 0) return;
-    const { rowCount } = await PgTx.of(fence.tx).query(RELEASE, fencedColumns(fence, slots));
+    const { rowCount } = await PgTx.of(fence.tx).query(RELEASE, this.freedColumns(fence, slots));
     expectRows('release', rowCount, slots.length);
   }
 
@@ -424,6 +434,10 @@ export class PgNonceLedger extends NonceLedger {
   /** With whether outside senders have the key of each. */
   private withExternal(signers: readonly SignerId[]): [...ReturnType<typeof signerColumns>, boolean[]] {
     return [...signerColumns(signers), signers.map((signer) => this.custody.isExternal(signer))];
+  }
+
+  private freedColumns(fence: Fence, slots: readonly SlotRef[]): [...ReturnType<typeof fencedColumns>, boolean[]] {
+    return [...fencedColumns(fence, slots), slots.map(({ signer }) => this.custody.isExternal(signer))];
   }
 }
 
