@@ -92,7 +92,8 @@ async function undelegated(): Promise<void> {
 
 beforeEach(undelegated);
 
-it('of a signer whose next nonce an outside sender gave back waits for a no-op, and for nothing else', async () => {
+it('of a signer whose next nonce an outside sender gave back has that one, which no payload gets', async () => {
+  const nonce = await chainNonce(authority);
   const hold = await lab.create(tag++, {
     signer: authority,
     hold: { ttl: null, count: 1, index: 0 },
@@ -108,6 +109,36 @@ it('of a signer whose next nonce an outside sender gave back waits for a no-op, 
     return (await lab.states([txId]))[0] === 'CONFIRMED';
   });
   expect(await codeOf(authority)).toBe(codeNow);
+  expect(await node.tx(txId)).toMatchObject({ payload: { authorizationList: [{ nonce: String(nonce) }] } });
+  await node.authorizations();
+  // No no-op was paid for it, and the slot is nobody's when the chain has used it.
+  expect([await run(`SELECT FROM managed_tx WHERE kind = 'fill'`), await slots()]).toEqual([[], []]);
+});
+
+it('a nonce of an outside sender that an authorization had in vain goes to no payload either', async () => {
+  const nonce = await chainNonce(authority);
+  const hold = await lab.create(tag++, {
+    signer: authority,
+    hold: { ttl: null, count: 1, index: 0 },
+    payload: NO_PAYLOAD,
+  });
+  await node.step(authority);
+  await node.get(SubmitCommand).execute(anOrder('release', hold));
+  await node.commands();
+  const txId = await delegating(sender, authority);
+  await node.step(sender);
+  await node.authorizations();
+  expect(await slots()).toEqual([{ nonce: String(nonce), status: 'HELD' }]);
+  await node.get(SubmitCommand).execute(anOrder('cancel', txId));
+  await node.authorizations();
+  const next = await plain(authority);
+  await turn();
+  expect(await node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: nonce + 1 });
+  await until('a no-op has filled it', async () => {
+    await turn();
+    await confirm();
+    return (await lab.states([next]))[0] === 'CONFIRMED';
+  });
 });
 
 describe('an authorization of another signer', () => {
