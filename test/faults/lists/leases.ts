@@ -374,15 +374,15 @@ const DIRECTORY = faults(int('chain-rows'), [
   {
     id: 'signer-disagreed-with-itself',
     in: 'signer_disagreed',
-    text: 'o.node_id <> $4 AND ',
-    becomes: '',
+    text: 'o.node_id <> $4',
+    becomes: '$4::text IS NOT NULL',
     why: 'a node that was killed cannot start again with the key that was elsewhere before',
   },
   {
     id: 'signer-disagreed-with-the-dead',
     in: 'signer_disagreed',
-    text: " AND o.last_seen_at > clock_timestamp() - $5::float8 * interval '1 ms'",
-    becomes: '',
+    text: "o.last_seen_at > clock_timestamp() - $5::float8 * interval '1 ms'",
+    becomes: '$5::float8 IS NOT NULL',
     why: 'no key can be taken here while rows of nodes that are gone are there',
   },
   {
