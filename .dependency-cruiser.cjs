@@ -5,7 +5,7 @@
  *   kernel <- chain <- signers <- policies <- ledger <- sending <- nonces <- lanes, confirmations
  *   ledger <- lost-commits <- nonces, lanes, commands
  *   ledger <- requests <- commands
- *   policies <- requests, sending, commands, authorizations, lanes, confirmations, permits
+ *   policies <- requests, sending, nonces, commands, lanes, confirmations, permits
  *   sending <- commands
  *   events <- ledger, webhooks,   ops reads all
  */
@@ -21,9 +21,8 @@ const MAY_USE = {
   requests: ['chain', 'signers', 'policies', 'events', 'ledger'],
   sending: ['chain', 'signers', 'policies', 'ledger'],
   'lost-commits': ['chain', 'events', 'signers', 'ledger'],
-  nonces: ['chain', 'signers', 'events', 'ledger', 'sending', 'lost-commits'],
+  nonces: ['chain', 'signers', 'policies', 'events', 'ledger', 'sending', 'lost-commits'],
   commands: ['chain', 'events', 'signers', 'policies', 'ledger', 'requests', 'sending', 'lost-commits'],
-  authorizations: ['chain', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   lanes: ['chain', 'events', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   confirmations: ['chain', 'signers', 'policies', 'ledger', 'lost-commits', 'nonces'],
   permits: ['signers', 'policies'],
@@ -42,7 +41,6 @@ const MAY_USE = {
     'lost-commits',
     'nonces',
     'commands',
-    'authorizations',
     'lanes',
     'confirmations',
   ],

@@ -210,7 +210,7 @@ CREATE TABLE managed_tx (
   account_id            uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   request_id            text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
   request_hash          evm_hash    NOT NULL,
-  -- What the client asked for; immutable, but for the signatures of authorizations in the options.
+  -- What the client asked for; immutable, but for the signatures of authorizations in the options, and the end of what others wait for.
   to_address            evm_address,
   value                 wei         NOT NULL,
   data                  bytea       NOT NULL,

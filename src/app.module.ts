@@ -3,7 +3,6 @@ import { APP_GUARD } from '@nestjs/core';
 import { ConfigModule, type LockstepConfig } from './config/index.js';
 import { AccessModule } from './modules/access/access.module.js';
 import { AccessGuard } from './modules/access/index.js';
-import { AuthorizationsModule } from './modules/authorizations/authorizations.module.js';
 import { BrokerModule } from './modules/broker/broker.module.js';
 import { CommandsModule } from './modules/commands/commands.module.js';
 import { ConfirmationsModule } from './modules/confirmations/confirmations.module.js';
@@ -51,7 +50,6 @@ export class AppModule implements OnModuleDestroy {
         RequestsModule,
         CommandsModule,
         LanesModule,
-        AuthorizationsModule,
         ConfirmationsModule,
         PermitsModule,
         WebhooksModule,

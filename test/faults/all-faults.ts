@@ -1,5 +1,6 @@
 import type { Fault } from './fault.js';
 import { ATTEMPTS } from './lists/attempts.js';
+import { AUTHORIZATIONS } from './lists/authorizations.js';
 import { BLOCKS } from './lists/blocks.js';
 import { LEASES } from './lists/leases.js';
 import { LOST_COMMITS } from './lists/lost-commits.js';
@@ -19,4 +20,5 @@ export const ALL_FAULTS: readonly Fault[] = [
   ...READINESS,
   ...POLICIES,
   ...API_POLICIES,
+  ...AUTHORIZATIONS,
 ];

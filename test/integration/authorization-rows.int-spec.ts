@@ -126,6 +126,16 @@ describe('what an authority has to do', () => {
     },
   );
 
+  it('is not to sign for a tx behind one that its sender cannot pay', async () => {
+    await stored.putTx(1, { sub_state: 'INSUFFICIENT_FUNDS', next_resubmit_at: `now() + interval '1 minute'` });
+    await putWanting(2);
+    await putWanting(3, [{ signer: A }], { priority: 1 });
+    expect(await ids(A)).toEqual([txIdOf(3)]);
+    // It is looked at again, and what is behind it, too.
+    await stored.read(`UPDATE managed_tx SET next_resubmit_at = now()`);
+    expect(await ids(A)).toEqual([txIdOf(2), txIdOf(3)]);
+  });
+
   it('is the oldest ten of many', async () => {
     for (let n = 12; n > 0; n -= 1) await putWanting(n);
     expect(await ids(A)).toEqual(Array.from({ length: 10 }, (_, n) => txIdOf(n + 1)));
@@ -154,6 +164,106 @@ describe('an authorization', () => {
     await putWanting(1, [{ signer: A, nonce: 7, row: { granted_at: `now() - interval '29 seconds'` } }]);
     await putWanting(2, [{ signer: A, nonce: 8, row: { granted_at: `now() - interval '31 seconds'` } }]);
     expect(await stages()).toEqual(['open', 'overdue']);
+  });
+
+  it.each(['INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'POLICY_HELD', 'ACCOUNT_STOPPED'])(
+    'is overdue at once when its tx cannot go: %s',
+    async (subState) => {
+      await putWanting(1, signed, { sub_state: subState });
+      await putWanting(2, [{ signer: A, nonce: 8 }], { sub_state: 'SIMULATION_REVERTED' });
+      await putWanting(3, [{ signer: A, nonce: 9 }], { state: 'IN_MEMPOOL', sub_state: 'FEE_CAPPED', gas_limit: 1 });
+      expect(await stages()).toEqual(['overdue', 'open', 'open']);
+    },
+  );
+
+  it('is overdue at once when the signer of its tx is paused, or cannot pay for what is before it', async () => {
+    await putWanting(2, signed);
+    await stored.putTx(1, { sub_state: 'INSUFFICIENT_FUNDS', next_resubmit_at: `now() + interval '1 minute'` });
+    expect(await stages()).toEqual(['overdue']);
+    await stored.read(`UPDATE managed_tx SET sub_state = NULL`);
+    expect(await stages()).toEqual(['open']);
+    await pause(SENDER);
+    expect(await stages()).toEqual(['overdue']);
+  });
+
+  describe('of a tx in flight', () => {
+    const flying = (minutes: number, overrides = {}) =>
+      putWanting(1, [{ signer: A, nonce: 7, row: { granted_at: `now() - interval '${minutes} minutes'` } }], {
+        state: 'IN_MEMPOOL',
+        gas_limit: 1,
+        ...overrides,
+      });
+
+    it.each([
+      [9, 'open'],
+      [11, 'in_the_way'],
+      [16, 'given_up'],
+    ])('is, after %i minutes, when a payload of its signer waits for its turn: %s', async (minutes, stage) => {
+      await flying(minutes);
+      expect(await stages()).toEqual(['open']);
+      await stored.putTx(5, { signer: A.address, sub_state: 'NODE_REFUSED' });
+      await putWanting(7, [{ signer: B }], { signer: A.address });
+      expect(await stages()).toEqual(['open']);
+      await stored.putTx(6, { signer: A.address });
+      expect(await stages()).toEqual([stage]);
+      await pause(A);
+      expect(await stages()).toEqual(['open']);
+    });
+
+    it('is in the way of another one, which can go', async () => {
+      await flying(11);
+      await putWanting(2);
+      expect(await stages()).toEqual(['in_the_way', 'wanted']);
+      await stored.read(`UPDATE managed_tx SET sub_state = 'FEE_CAPPED' WHERE state = 'PENDING'`);
+      expect(await stages()).toEqual(['open']);
+    });
+
+    it('is given up also while its slot is being closed, and not when it is mined', async () => {
+      await stored.putTx(6, { signer: A.address });
+      const closing = '{"as":"CANCELLED","reason":"expired","won":true}';
+      await flying(16, { state: 'MINED', closing });
+      expect(await stages()).toEqual(['given_up']);
+      await stored.read(`UPDATE managed_tx SET closing = NULL`);
+      expect(await stages()).toEqual(['mined']);
+    });
+
+    it.each([
+      [11, 'IN_MEMPOOL', false],
+      [16, 'IN_MEMPOOL', true],
+      [16, 'MINED', false],
+      [16, 'PENDING', false],
+    ])('is forgotten after %i minutes while it is %s: %s', async (minutes, state, isForgotten) => {
+      await flying(minutes, { state });
+      const given = await theGrant();
+      expect(await stored.fenced([A], (fence) => store.end(fence, given))).toBe(isForgotten);
+    });
+
+    it.each([
+      ['without an end', null, true],
+      ['with a later one', `now() + interval '1 hour'`, true],
+      ['that has expired already', `now() - interval '1 minute'`, false],
+    ])('ends the time of one %s, and of no copy that was read', async (_, expires_at, isChanged) => {
+      await flying(11, { expires_at, close_due_at: expires_at && `now() + interval '10 seconds'` });
+      await store.expire(await theGrant());
+      expect(
+        await stored.read('SELECT expires_at <= now() AS over, close_due_at IS NULL AS due, version FROM managed_tx'),
+      ).toEqual([{ over: true, due: isChanged, version: 0 }]);
+      const events = await stored.read('SELECT reason, from_state, to_state, node_id, detail FROM tx_event');
+      const detail = { authority: A.address, authorization: 'expired' };
+      const said = { reason: 'updated', from_state: 'IN_MEMPOOL', to_state: 'IN_MEMPOOL', node_id: 'first', detail };
+      expect(events).toEqual(isChanged ? [said] : []);
+    });
+
+    it.each([
+      ['is mined', { state: 'MINED' }, {}],
+      ['waits again', { state: 'PENDING' }, {}],
+      ['has another signature', {}, { nonce: 8n }],
+      ['has none any more', {}, { id: '80000000-0000-4000-8000-000000000001' }],
+    ])('does not end the time of one that %s', async (_, overrides, known) => {
+      await flying(11, overrides);
+      await store.expire({ ...(await theGrant()), ...known });
+      expect(await stored.read('SELECT expires_at FROM managed_tx')).toEqual([{ expires_at: null }]);
+    });
   });
 
   it('that nobody signed ends with its tx, also when that is in flight without it', async () => {

@@ -13,7 +13,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { startAnvil } from '../support/anvil.js';
 import { aHash, anAddress, anOrder, aPauseOrder, DEV_CHAIN } from '../support/builders.js';
 import { knowNonce } from '../support/known-nonce.js';
-import { makeWaitingDue } from '../support/node-lab.js';
+import { makeDue, makeWaitingDue } from '../support/node-lab.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
 import { until } from '../support/until.js';
 import type { TestNode } from '../support/test-node.js';
@@ -92,7 +92,8 @@ async function undelegated(): Promise<void> {
 
 beforeEach(undelegated);
 
-it('of a signer whose next nonce an outside sender gave back waits for a no-op, and for nothing else', async () => {
+it('of a signer whose next nonce an outside sender gave back has that one, which no payload gets', async () => {
+  const nonce = await chainNonce(authority);
   const hold = await lab.create(tag++, {
     signer: authority,
     hold: { ttl: null, count: 1, index: 0 },
@@ -108,6 +109,36 @@ it('of a signer whose next nonce an outside sender gave back waits for a no-op, 
     return (await lab.states([txId]))[0] === 'CONFIRMED';
   });
   expect(await codeOf(authority)).toBe(codeNow);
+  expect(await node.tx(txId)).toMatchObject({ payload: { authorizationList: [{ nonce: String(nonce) }] } });
+  await node.authorizations();
+  // No no-op was paid for it, and the slot is nobody's when the chain has used it.
+  expect([await run(`SELECT FROM managed_tx WHERE kind = 'fill'`), await slots()]).toEqual([[], []]);
+});
+
+it('a nonce of an outside sender that an authorization had in vain goes to no payload either', async () => {
+  const nonce = await chainNonce(authority);
+  const hold = await lab.create(tag++, {
+    signer: authority,
+    hold: { ttl: null, count: 1, index: 0 },
+    payload: NO_PAYLOAD,
+  });
+  await node.step(authority);
+  await node.get(SubmitCommand).execute(anOrder('release', hold));
+  await node.commands();
+  const txId = await delegating(sender, authority);
+  await node.step(sender);
+  await node.authorizations();
+  expect(await slots()).toEqual([{ nonce: String(nonce), status: 'HELD' }]);
+  await node.get(SubmitCommand).execute(anOrder('cancel', txId));
+  await node.authorizations();
+  const next = await plain(authority);
+  await turn();
+  expect(await node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: nonce + 1 });
+  await until('a no-op has filled it', async () => {
+    await turn();
+    await confirm();
+    return (await lab.states([next]))[0] === 'CONFIRMED';
+  });
 });
 
 describe('an authorization of another signer', () => {
@@ -373,6 +404,83 @@ describe('a payload that ends otherwise frees the nonce of the authorization', (
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
     expect(await codeOf(authority)).toBe(codeNow);
   });
+});
+
+describe('a payload in flight that is not mined', () => {
+  const signedBefore = (minutes: number) =>
+    run(`UPDATE tx_authorization SET granted_at = granted_at - interval '${minutes} minutes'`);
+
+  async function outWithAuthorization(): Promise<{ txId: string; nonce: number }> {
+    const nonce = await chainNonce(authority);
+    const txId = await delegating(sender, authority);
+    await node.step(sender);
+    await turn();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+    return { txId, nonce };
+  }
+
+  it('waits as long as it wants while nothing else of its authority waits', async () => {
+    const { txId } = await outWithAuthorization();
+    await signedBefore(60);
+    await turn();
+    await node.commands();
+    expect(await node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: null, expiresAt: null });
+    await confirm();
+    expect([await lab.states([txId]), await codeOf(authority)]).toEqual([['CONFIRMED'], codeNow]);
+  });
+
+  it.each(['acts', 'is paused'])('expires after ten minutes for what waits, while its signer %s', async (how) => {
+    const { txId, nonce } = await outWithAuthorization();
+    const next = await plain(authority);
+    await turn();
+    const scope = { ...sender, account: null };
+    if (how === 'is paused') await node.get(PauseSigner).execute(scope, aPauseOrder());
+    await signedBefore(11);
+    await turn();
+    await node.commands();
+    expect(await node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING' });
+    await lab.resubmit();
+    await confirm();
+    expect(await lab.states([txId, next])).toEqual(['CANCELLED', 'PENDING']);
+    await turn();
+    await confirm();
+    expect(await node.tx(next)).toMatchObject({ state: 'CONFIRMED', nonce });
+    expect([await codeOf(authority), await open()]).toEqual(['0x', []]);
+    if (how === 'is paused') await node.get(ResumeSigner).execute(scope, aPauseOrder());
+  });
+
+  it.each(['the payload', 'the authorization'])(
+    'keeps nobody after a quarter of an hour, and the chain decides who uses the nonce: %s',
+    async (first) => {
+      const { txId, nonce } = await outWithAuthorization();
+      const next = await plain(authority);
+      await turn();
+      await signedBefore(16);
+      const [sentOfSender] = await run('SELECT tx_hash FROM tx_attempt WHERE tx_id = $1', [txId]);
+      await node.authorizations();
+      expect([await open(), await slots()]).toEqual([[], [{ nonce: String(nonce), status: 'RELEASED' }]]);
+      await turn();
+      expect(await node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce });
+      const [sentOfAuthority] = await run('SELECT tx_hash FROM tx_attempt WHERE tx_id = $1', [next]);
+      const later = first === 'the payload' ? sentOfSender : sentOfAuthority;
+      await lab.ask('anvil_dropTransaction', later?.['tx_hash']);
+      await node.releaseLeases();
+      // No transaction of the authority used the nonce, so nobody can name it.
+      const quick = await lab.startNode({ confirmations: { required: 2, staleReceiptTimeout: '1ms' } });
+      await until('both are final', async () => {
+        await confirm([quick]);
+        await makeDue(quick);
+        await quick.resubmit();
+        await quick.checkReceipts();
+        await turn([quick]);
+        return (await lab.states([txId, next])).every((state) => state === 'CONFIRMED');
+      });
+      const usedBy = await node.tx(next);
+      expect(usedBy.nonce === nonce).toBe(first === 'the payload');
+      expect(await codeOf(authority)).toBe(first === 'the payload' ? '0x' : codeNow);
+      expect(await chainNonce(authority)).toBe(Number(usedBy.nonce) + 1);
+    },
+  );
 });
 
 it('a node that dies after the signature leaves all that the next one needs', async () => {

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ANYONE, type Caller } from '../../src/kernel/caller.js';
 import { Unavailable } from '../../src/kernel/errors.js';
 import type { Address } from '../../src/kernel/hex.js';
-import { AuthorizationTurns } from '../../src/modules/authorizations/application/authorization-turns.js';
+import { AuthorizationTurns } from '../../src/modules/nonces/application/authorization-turns.js';
 import { FencedUnitOfWork, LeaseManager, SignerWorkers } from '../../src/modules/signers/index.js';
-import { LaneMemory, WriteChanges } from '../../src/modules/ledger/index.js';
+import { WriteChanges } from '../../src/modules/ledger/index.js';
 import { type NewTx, TxIntake } from '../../src/modules/ledger/index.js';
 import { IntakeBatcher } from '../../src/modules/requests/application/intake-batcher.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -91,7 +91,7 @@ describe('an authority', () => {
       );
       await node.authorizations();
       if (second % 2 === 0) await node.step(node.signer(0));
-      if (node.get(LaneMemory).isHeldBack(node.signer(authority))) held += 1;
+      if (node.get(AuthorizationTurns).isHeldBack(node.signer(authority))) held += 1;
     }
     return held;
   }

@@ -37,7 +37,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/integration/stopped-account.int-spec.ts',
   },
   {
-    parts: ['TendAuthorizations', 'AuthorizationScheduler', 'authorization.statements/OPEN'],
+    parts: ['TendAuthorizations', 'authorization.statements/OPEN'],
     why: 'authorities take turns with their payloads, so the figure is how long one is held back',
     shownBy: 'test/integration/neighbours.int-spec.ts',
   },

@@ -8,7 +8,6 @@ import { NodeIdentity } from '../../src/kernel/node-identity.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { EcdsaSignature, Signable } from '../../src/kernel/signing.js';
 import { UnitOfWork } from '../../src/kernel/unit-of-work.js';
-import { AuthorizationsModule } from '../../src/modules/authorizations/authorizations.module.js';
 import { ChainModule } from '../../src/modules/chain/chain.module.js';
 import { Chains, HeadTracker } from '../../src/modules/chain/index.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
@@ -76,7 +75,6 @@ const PROVIDERS = providersOf([
   LanesModule,
   ConfirmationsModule,
   CommandsModule,
-  AuthorizationsModule,
   WebhooksModule,
 ]);
 const SLOW_STATEMENT_MS = 500;

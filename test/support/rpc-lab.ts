@@ -80,9 +80,10 @@ export class RpcLab {
     return new RpcLab(node, chainUrl, chains, database);
   }
 
-  /** Another one on the same database. */
-  async startNode(): Promise<TestNode> {
-    const node = await TestNode.start(this.database.url, this.chains.get(DEV_CHAIN), { lease: { duration: '10m' } });
+  /** Another one on the same database. @param config sections above the test defaults */
+  async startNode(config: Record<string, unknown> = {}): Promise<TestNode> {
+    const chain = this.chains.get(DEV_CHAIN);
+    const node = await TestNode.start(this.database.url, chain, { lease: { duration: '10m' }, ...config });
     this.others.push(node);
     await node.follow();
     return node;

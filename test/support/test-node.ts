@@ -10,7 +10,7 @@ import { type ChainConnector, Chains, HeadTracker } from '../../src/modules/chai
 import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
 import { CloseExpired } from '../../src/modules/commands/application/close-expired.js';
 import { ExecuteCommands } from '../../src/modules/commands/application/execute-commands.js';
-import { TendAuthorizations } from '../../src/modules/authorizations/application/tend-authorizations.js';
+import { TendAuthorizations } from '../../src/modules/nonces/application/tend-authorizations.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
 import { SignerPolicies } from '../../src/modules/policies/index.js';
 import { Custody, LeaseManager, Router } from '../../src/modules/signers/index.js';

@@ -30,7 +30,7 @@ export { ManagedTxRepository, type RequestedTx } from './domain/managed-tx.repos
 export { type Intake, type NewTx, type RequestKey, TxIntake } from './domain/tx-intake.js';
 export { createdMs, type PendingTx, TxQueue, type WaitingQueue } from './domain/tx-queue.js';
 export { type PoolKind, TxsInFlight, type UnminedTx, type WaitingHold } from './domain/txs-in-flight.js';
-export { AuthorizationStore, type Grant } from './domain/authorization-store.js';
+export { AuthorizationStore, type Grant, type GrantStage } from './domain/authorization-store.js';
 export { CommandedTxs } from './domain/commanded-txs.js';
 export {
   type Books,

@@ -1,4 +1,5 @@
 export { AlignNonces } from './application/align-nonces.js';
+export { AuthorizationTurns } from './application/authorization-turns.js';
 export { FillNonceGaps } from './application/fill-nonce-gaps.js';
 export { type SlotInDoubt, ForeignNonces } from './application/foreign-nonces.js';
 export { FreeNonceGaps } from './application/free-nonce-gaps.js';

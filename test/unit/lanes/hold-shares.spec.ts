@@ -38,7 +38,7 @@ function admitted(...waiting: readonly Waiting[]): Promise<string[]> {
     },
   });
   const ledger = fakeOf(NonceLedger, {
-    gaps: async (signers, _alsoUnwanted, fence) => {
+    gaps: async (signers, fence) => {
       expect(fence).toBe(FENCE);
       return signers.flatMap((signer) => gaps.map((nonce) => ({ signer, nonce })));
     },

@@ -8,6 +8,8 @@ import {
 } from '../../../src/modules/ledger/index.js';
 import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
 import { aHash, aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
+import { AuthorizationTurns } from '../../../src/modules/nonces/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { inFlightLimits } from '../../support/in-flight-limits.js';
 
@@ -21,6 +23,8 @@ let inFlight: PoolKind | null;
 /** How many signers each read was for. */
 let reads: number[];
 let limits: InFlightLimits;
+/** Whether the signer is to sign an authorization for another one. */
+let isHeldBack: boolean;
 let turns: PoolTurns;
 
 beforeEach(() => {
@@ -32,7 +36,9 @@ beforeEach(() => {
   const repository = {
     kindsInFlight: async (signers: readonly unknown[]) => (reads.push(signers.length), signers.map(() => inFlight)),
   };
-  turns = new PoolTurns(repository as unknown as TxsInFlight, memory, limits);
+  isHeldBack = false;
+  const authorizations = fakeOf(AuthorizationTurns, { isHeldBack: () => isHeldBack });
+  turns = new PoolTurns(repository as unknown as TxsInFlight, memory, limits, authorizations);
 });
 
 function candidate(txId: string, extra: Partial<TxPayload> = {}, signer = aSigner()): Candidate {
@@ -96,12 +102,12 @@ describe('a signer that is to sign an authorization for another one', () => {
     } as const;
     const granted = { authorizationList: [{ ...signed, r: aHash(1), s: aHash(2) }] };
     memory.kindsSeen(aSigner(), null, false);
-    memory.holdBack(aSigner());
+    isHeldBack = true;
     expect(await held(candidate('plain'), candidate('granted', granted))).toEqual(['plain']);
     inFlight = 'alone';
     expect(await held(candidate('granted', granted))).toEqual(['granted']);
     inFlight = null;
-    memory.letGo(aSigner());
+    isHeldBack = false;
     expect(await held(candidate('plain'))).toEqual([]);
   });
 });

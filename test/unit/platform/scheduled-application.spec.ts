@@ -8,7 +8,6 @@ import { CHAINS, EmptyDatabase, startEmpty } from '../../support/empty-applicati
 
 /** Everything that runs by itself, under the name by which Nest's registry lists it; on each chain by itself. */
 const ON_EACH_CHAIN = [
-  'authorizations',
   'balances',
   'commands',
   'find-work',

@@ -9,6 +9,7 @@ import {
   type TxPayload,
   TxsInFlight,
 } from '../../ledger/index.js';
+import { AuthorizationTurns } from '../../nonces/index.js';
 
 /** A payload that is worth a nonce. */
 export interface Candidate {
@@ -26,6 +27,7 @@ export class PoolTurns {
     private readonly inFlight: TxsInFlight,
     private readonly memory: LaneMemory,
     private readonly limits: InFlightLimits,
+    private readonly authorizations: AuthorizationTurns,
   ) {}
 
   /**
@@ -38,7 +40,7 @@ export class PoolTurns {
       const signer = group[0]?.tx.signer;
       const isSpecial = group.some(({ request }) => kindOf(request.payload) !== 'plain');
       if (!signer) return [];
-      const isHeldBack = this.memory.isHeldBack(signer);
+      const isHeldBack = this.authorizations.isHeldBack(signer);
       return isSpecial || isHeldBack || this.memory.mayHaveKinds(signer)
         ? [{ signer, group, isSpecial, isHeldBack }]
         : [];

@@ -4,10 +4,11 @@ import type { Fence } from '../../signers/index.js';
 import type { SignedAuthorization } from './authorization.js';
 
 /**
- * `wanted`: not signed. `open`: signed, and its tx is not mined. `overdue`: signed, and its tx got no nonce for too long. `mined`: its tx is in
- * a block that is not final. `ended`: its tx is final, or does not want it any more.
+ * `wanted`: not signed. `open`: signed, and its tx is not mined. `overdue`: signed, and its tx cannot go now, or got no nonce for too long. `in_the_way`:
+ * its tx is in flight for so long that its time ends, because something of the authority waits; `given_up`: longer, so the authority goes on.
+ * `mined`: its tx is in a block that is not final. `ended`: its tx is final, or does not want it any more.
  */
-export type GrantStage = 'wanted' | 'open' | 'overdue' | 'mined' | 'ended';
+export type GrantStage = 'wanted' | 'open' | 'overdue' | 'in_the_way' | 'given_up' | 'mined' | 'ended';
 
 /** The authorization of one signer, the authority, for the tx of another one. */
 export interface Grant {
@@ -37,8 +38,10 @@ export abstract class AuthorizationStore {
   /** Gives the tx its signature. Only while nothing of the authority is in flight, and no policy changed since the mark. */
   abstract grant(fence: Fence, grant: Grant, signed: SignedAuthorization, policyMark: string): Promise<boolean>;
   /** Takes the signature back from a tx that has no nonce. It is wanted again after a pause. */
-  abstract withdraw(fence: Fence, grant: Grant & { readonly nonce: Nonce }, pauseMs: number): Promise<boolean>;
-  /** Forgets an authorization whose tx has ended, or does not want it any more. */
+  abstract withdraw(fence: Fence, grant: Grant, pauseMs: number): Promise<boolean>;
+  /** Ends the time of a tx in flight: its owner closes its slot. */
+  abstract expire(grant: Grant): Promise<void>;
+  /** Forgets an authorization whose tx has ended or does not want it any more, or is in flight for too long. */
   abstract end(fence: Fence, grant: Grant): Promise<boolean>;
   /** Its tx waits a while before its authorities hold anything back for it again. */
   abstract postpone(grant: Grant, pauseMs: number): Promise<void>;

@@ -2,9 +2,16 @@ import { NEXT_XID } from '../../events/index.js';
 import { POLICY_MARK } from '../../policies/index.js';
 import { isPaused, isStopped } from '../../signers/index.js';
 import { FINAL_STATES, IS_OUT } from './managed-tx.rows.js';
+import { READY_SINCE } from './pg-tx-queue.js';
 
 /** A tx without a nonce for so long gives its signatures back. Long enough to prove at a second block that its gas estimate reverts. */
 const OVERDUE = `interval '30 seconds'`;
+
+/** For so long a tx in flight may keep an authority from what waits for it. Then its time ends, and its owner closes its slot. */
+const LONGEST_IN_FLIGHT = `interval '10 minutes'`;
+
+/** The owner could not close it: its authority goes on all the same. */
+const LONGEST_IN_ALL = `interval '15 minutes'`;
 
 /** What tx `t` says about grant `g`. It holds the name of its authority also before the signature. */
 const ENTRY = `jsonb_build_object('authorizationList', jsonb_build_array(jsonb_build_object('authority', g.authority)))`;
@@ -14,8 +21,21 @@ const WANTS = `(t.options @> ${ENTRY})`;
 const ACTS = (chain: string, address: string): string =>
   `NOT ${isPaused(chain, address)} AND EXISTS (SELECT FROM signer_lease l WHERE l.chain_id = ${chain} AND l.signer = ${address} AND l.expires_at > clock_timestamp())`;
 
-/** Its sender cannot pay for tx `u`, or has no price for it. */
-const IS_STUCK = `coalesce(u.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'NODE_REFUSED', 'NODE_UNAVAILABLE', 'POLICY_HELD', 'ACCOUNT_STOPPED')`;
+/** The sender of a tx that waits is paused, or cannot pay for it or for what is before it, or has no price or no room for it. */
+const CANNOT_GO = (tx: string): string => `(
+  ${isPaused(`${tx}.chain_id`, `${tx}.signer`, `${tx}.account_id`)} OR coalesce(${tx}.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'POLICY_HELD', 'ACCOUNT_STOPPED')
+  OR EXISTS (SELECT FROM managed_tx k
+              WHERE k.chain_id = ${tx}.chain_id AND k.signer = ${tx}.signer AND k.state = 'PENDING' AND k.sub_state = 'INSUFFICIENT_FUNDS' AND k.next_resubmit_at > clock_timestamp()
+                AND (-k.priority, k.tx_id) < (-${tx}.priority, ${tx}.tx_id)))`;
+
+/**
+ * Whether tx `u` wants grant `s` now: its lane has come to it, and found that it has a price and money; and its sender and all authorities that did not
+ * sign yet act. Nobody is held back for a tx that waits for somebody else.
+ */
+const IS_WANTED = `
+  u.state = 'PENDING' AND s.due_at <= clock_timestamp() AND u.next_resubmit_at IS NOT NULL AND coalesce(u.sub_state, '') NOT IN ('NODE_REFUSED', 'NODE_UNAVAILABLE')
+  AND NOT ${CANNOT_GO('u')} AND ${ACTS('s.chain_id', 'u.signer')}
+  AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = s.tx_id AND o.nonce IS NULL AND NOT (${ACTS('s.chain_id', 'o.authority')}))`;
 
 /** Along managed_tx_live, whose order no other index has. */
 const HAS_IN_FLIGHT = (chain: string, address: string): string =>
@@ -36,17 +56,31 @@ const IS_READY = `
                    WHERE o.chain_id = g.chain_id AND o.nonce IS NOT NULL AND t.signer = g.authority AND t.state = 'PENDING')`;
 
 /**
- * Wanted ones are read when the lane of the tx has come to it, and found that it has a price and money, and while its sender and all authorities
- * that did not sign yet act: nobody is held back for a tx that waits for somebody else. Of many, the oldest: an authority signs one at a time.
+ * Whether something of the authority of grant `g` waits that could go on without it: another authorization, or a payload that waits for nothing but its
+ * turn, which is among those that are ready first.
  */
+const IS_IN_THE_WAY = `(
+  NOT ${isPaused('g.chain_id', 'g.authority')} AND (
+    EXISTS (SELECT FROM (SELECT tx_id, sub_state FROM managed_tx WHERE chain_id = g.chain_id AND signer = g.authority AND state = 'PENDING' ORDER BY ${READY_SINCE}, -priority, tx_id LIMIT 100) p
+             WHERE p.sub_state IS NULL AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = p.tx_id AND o.nonce IS NULL))
+    OR EXISTS (SELECT FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
+                WHERE s.chain_id = g.chain_id AND s.authority = g.authority AND s.nonce IS NULL AND ${IS_WANTED})))`;
+
+const HAS_ENDED = `(t.state IN ${FINAL_STATES} OR (t.state = 'PENDING' AND NOT ${WANTS}) OR (g.nonce IS NULL AND t.state <> 'PENDING'))`;
+const IS_IN_FLIGHT = `t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') AND ${IS_OUT}`;
+
+/** Of those that are wanted, the oldest: an authority signs one at a time. */
 export const OPEN = {
   name: 'authorization_open',
   text: `
     SELECT g.grant_id, g.tx_id, g.chain_id, g.authority, g.nonce, g.tries, t.signer AS sender,
-           CASE WHEN t.state IN ${FINAL_STATES} OR (t.state = 'PENDING' AND NOT ${WANTS}) OR (g.nonce IS NULL AND t.state <> 'PENDING') THEN 'ended'
+           CASE WHEN ${HAS_ENDED} THEN 'ended'
                 WHEN g.nonce IS NULL THEN 'wanted'
-                WHEN t.state = 'PENDING' AND g.granted_at <= clock_timestamp() - ${OVERDUE} THEN 'overdue'
-                WHEN ${IS_OUT} THEN 'open' ELSE 'mined' END AS stage,
+                WHEN t.state = 'PENDING' AND (g.granted_at <= clock_timestamp() - ${OVERDUE} OR ${CANNOT_GO('t')}) THEN 'overdue'
+                WHEN NOT ${IS_OUT} THEN 'mined'
+                WHEN t.state = 'PENDING' OR g.granted_at > clock_timestamp() - ${LONGEST_IN_FLIGHT} THEN 'open'
+                WHEN NOT ${IS_IN_THE_WAY} THEN 'open'
+                WHEN g.granted_at > clock_timestamp() - ${LONGEST_IN_ALL} THEN 'in_the_way' ELSE 'given_up' END AS stage,
            (SELECT item FROM jsonb_array_elements(t.options -> 'authorizationList') AS item WHERE item ->> 'authority' = g.authority) AS item,
            g.nonce IS NULL AND ${IS_READY} AS ready
       FROM unnest($2::text[]) AS w (authority)
@@ -55,8 +89,7 @@ export const OPEN = {
        UNION ALL
        (SELECT s.* FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
          WHERE s.chain_id = $1 AND s.authority = w.authority AND s.nonce IS NULL
-           AND (u.state <> 'PENDING' OR s.due_at <= clock_timestamp() AND u.next_resubmit_at IS NOT NULL AND NOT ${IS_STUCK} AND NOT ${isStopped('u.account_id')} AND ${ACTS('$1', 'u.signer')}
-                AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = s.tx_id AND o.nonce IS NULL AND NOT (${ACTS('$1', 'o.authority')})))
+           AND (u.state <> 'PENDING' OR ${IS_WANTED})
          ORDER BY s.chain_id, s.authority, s.created_at LIMIT 10)) g
       JOIN managed_tx t ON t.tx_id = g.tx_id
      ORDER BY g.created_at`,
@@ -78,7 +111,7 @@ const LOCKED = `
 
 const NOTED = (table: string): string => `
     INSERT INTO tx_event (xid, chain_id, tx_id, reason, from_state, to_state, node_id, detail)
-    SELECT ${NEXT_XID}, chain_id, tx_id, 'updated', 'PENDING', 'PENDING', $5, jsonb_build_object('authority', $2::text, 'authorization', $6::text) FROM ${table}`;
+    SELECT ${NEXT_XID}, chain_id, tx_id, 'updated', state, state, $5, jsonb_build_object('authority', $2::text, 'authorization', $6::text) FROM ${table}`;
 
 /**
  * Two grants that do not see each other could make their txs wait for each other until one is overdue. The lock is tried in a statement of its
@@ -102,7 +135,7 @@ export const GRANT = {
       UPDATE managed_tx t SET options = ${LIST_WITH('item || $4::jsonb')}, next_resubmit_at = clock_timestamp(),
              version = t.version + 1, updated_at = clock_timestamp()
         FROM granted d WHERE t.tx_id = d.tx_id
-      RETURNING t.tx_id, t.chain_id)
+      RETURNING t.tx_id, t.chain_id, t.state)
     ${NOTED('changed')}`,
 };
 
@@ -120,16 +153,31 @@ export const WITHDRAW = {
     changed AS (
       UPDATE managed_tx t SET options = ${LIST_WITH(`item - '{nonce,yParity,r,s}'::text[]`)}, version = t.version + 1, updated_at = clock_timestamp()
         FROM withdrawn d WHERE t.tx_id = d.tx_id
-      RETURNING t.tx_id, t.chain_id)
+      RETURNING t.tx_id, t.chain_id, t.state)
     ${NOTED('changed')}`,
 };
 
+/**
+ * Its time ends now, as that of every tx that expires, and its owner closes its slot: whoever reads it later knows why. Only times of the list of what
+ * expires change, so a copy that was read before can still be saved.
+ */
+export const EXPIRE = {
+  name: 'authorization_expire',
+  text: `
+    WITH changed AS (
+      UPDATE managed_tx t SET expires_at = clock_timestamp(), close_due_at = NULL FROM tx_authorization g
+       WHERE t.tx_id = $1 AND g.tx_id = $1 AND g.grant_id = $3 AND g.nonce = $4 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND coalesce(t.expires_at > clock_timestamp(), true)
+      RETURNING t.tx_id, t.chain_id, t.state)
+    ${NOTED('changed')}`,
+};
+
+/** Also of a tx that is in flight for too long. */
 export const END = {
   name: 'authorization_end',
   text: `
     DELETE FROM tx_authorization g USING managed_tx t
      WHERE g.grant_id = $1 AND g.nonce IS NOT DISTINCT FROM $2::bigint AND t.tx_id = g.tx_id
-       AND (t.state IN ${FINAL_STATES} OR (t.state = 'PENDING' AND NOT ${WANTS}) OR (g.nonce IS NULL AND t.state <> 'PENDING'))`,
+       AND (${HAS_ENDED} OR g.granted_at <= clock_timestamp() - ${LONGEST_IN_ALL} AND ${IS_IN_FLIGHT})`,
 };
 
 export const POSTPONE = {

@@ -48,8 +48,12 @@ export class PgAuthorizationStore extends AuthorizationStore {
     return this.write(fence, sql.GRANT, grant, JSON.stringify({ nonce, yParity, r, s }), 'signed', signed.nonce);
   }
 
-  async withdraw(fence: Fence, grant: Grant & { readonly nonce: Nonce }, pauseMs: number): Promise<boolean> {
+  async withdraw(fence: Fence, grant: Grant, pauseMs: number): Promise<boolean> {
     return this.write(fence, sql.WITHDRAW, grant, pauseMs, 'withdrawn', grant.nonce);
+  }
+
+  async expire({ id, txId, signer, nonce }: Grant): Promise<void> {
+    await this.database.query(sql.EXPIRE, [txId, signer.address, id, nonce, this.node.id, 'expired']);
   }
 
   async end(fence: Fence, { id, signer, nonce }: Grant): Promise<boolean> {
@@ -68,7 +72,7 @@ export class PgAuthorizationStore extends AuthorizationStore {
     { id, txId, signer }: Grant,
     change: string | number,
     event: string,
-    nonce: Nonce,
+    nonce: Nonce | null,
   ): Promise<boolean> {
     fence.tokenFor(signer);
     const values = [txId, signer.address, id, change, this.node.id, event, nonce];

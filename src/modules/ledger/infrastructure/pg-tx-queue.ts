@@ -32,7 +32,7 @@ import { MAKE_HELD_DUE } from './pg-tx-writer.js';
  * Since when a waiting row is ready, in the terms of the index managed_tx_waiting: always, if it was not tried; else when its timer has run
  * out.
  */
-const READY_SINCE = `coalesce(next_resubmit_at, '-infinity'::timestamptz)`;
+export const READY_SINCE = `coalesce(next_resubmit_at, '-infinity'::timestamptz)`;
 
 /** Whether `p` is in front of the first parked tx of its queue, if there is one. */
 const IS_BEFORE_PARKED = `(-p.priority, p.tx_id) < (coalesce(parked.rank, 2147483647), coalesce(parked.tx_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;

@@ -3,15 +3,17 @@ import { LockstepConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { ChainScheduler } from '../../chain/index.js';
+import { TendAuthorizations } from '../application/tend-authorizations.js';
 import { TendHolds } from '../application/tend-holds.js';
 
 const CHECK_EVERY_MS = 1_000;
 
-/** Looks once a second what became of the nonces that outside senders have. */
+/** Looks once a second what became of the nonces that signers keep for others: for outside senders, and for authorizations. */
 @Injectable()
 export class HoldScheduler extends ChainScheduler {
   constructor(
     private readonly holds: TendHolds,
+    private readonly authorizations: TendAuthorizations,
     config: LockstepConfig,
     tickers: Tickers,
   ) {
@@ -19,6 +21,11 @@ export class HoldScheduler extends ChainScheduler {
   }
 
   protected override async tick(chainId: ChainId): Promise<void> {
-    await this.holds.execute(chainId);
+    // One of the two that fails does not stop the other.
+    try {
+      await this.holds.execute(chainId);
+    } finally {
+      await this.authorizations.execute(chainId);
+    }
   }
 }

@@ -17,8 +17,6 @@ interface Remembered {
   inFlight: InFlight | null;
   queue: QueueProgress;
   kinds: Kinds;
-  /** Monotonic ms. The signer gets no nonces for payloads before. */
-  heldBackUntilMs: number;
   daily: DailySum | null;
 }
 
@@ -72,8 +70,6 @@ const PAUSE_PER_READ_TIME = 100;
 const LONGEST_PAUSE_MS = 30_000;
 /** A kind loses its turn when none of it was seen for so long: its payload was cancelled, or does not get ready. */
 const TURN_MS = 10_000;
-/** Some looks for authorizations, so that a slow one lets nothing through. */
-const HELD_BACK_MS = 5_000;
 /** What has ended becomes rows to delete, and to read when it is summed up. All at the same time: signers share commits, and each sum costs statements. */
 const SUM_INTERVAL_MS = 10_000;
 /** Rows that the next sum of a signer has to delete besides those in flight: one statement does that for several signers. */
@@ -236,25 +232,6 @@ export class LaneMemory {
     lane.kinds = { mayBe: isSpecial || next !== null, next, nextUntilMs };
   }
 
-  /**
-   * An authorization of the signer is wanted, and gets the next nonce: nothing else does, until nothing is in flight. Called again and again
-   * while this is so.
-   */
-  holdBack(signer: SignerId): void {
-    const lane = this.lanes.get(signerKey(signer));
-    if (lane) lane.heldBackUntilMs = this.clock.monotonicMs() + HELD_BACK_MS;
-  }
-
-  /** Payloads of the signer may get nonces again. */
-  letGo(signer: SignerId): void {
-    const lane = this.lanes.get(signerKey(signer));
-    if (lane) lane.heldBackUntilMs = 0;
-  }
-
-  isHeldBack(signer: SignerId): boolean {
-    return this.clock.monotonicMs() < (this.lanes.get(signerKey(signer))?.heldBackUntilMs ?? 0);
-  }
-
   /** Of the policies of this mark: what is spent or reserved of the daily amounts, at most. Null when that has to be summed up. */
   dailySum(signer: SignerId, token: bigint, mark: string): Spending | null {
     const daily = this.dailyOf(signer, token, mark);
@@ -320,7 +297,6 @@ export class LaneMemory {
       inFlight: null,
       queue,
       kinds,
-      heldBackUntilMs: 0,
       daily: null,
     };
     this.lanes.set(key, fresh);

@@ -3,10 +3,12 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 import { type AgreedCount, type ChainConnector, Chains } from '../../chain/index.js';
 import { type PolicySet, SignerPolicies } from '../../policies/index.js';
 import { type Lease, LeaseManager } from '../../signers/index.js';
-import { AuthorizationStore, type Grant, LeasedWork } from '../../ledger/index.js';
+import { AuthorizationStore, type Grant, type GrantStage, LeasedWork } from '../../ledger/index.js';
 import { AuthorizationTurns } from './authorization-turns.js';
 import { EndAuthorization, pauseMs } from './end-authorization.js';
 import { GrantAuthorization } from './grant-authorization.js';
+
+const ENDING: ReadonlySet<GrantStage> = new Set(['overdue', 'given_up', 'ended']);
 
 type Counts = ReadonlyMap<string, AgreedCount | null>;
 
@@ -29,8 +31,9 @@ export class TendAuthorizations {
 
   async execute(chainId: ChainId): Promise<void> {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
-    if (signers.length === 0) return;
-    const due = this.turns.begin(await this.store.open(chainId, signers));
+    const open = signers.length === 0 ? [] : await this.store.open(chainId, signers);
+    const due = this.turns.begin(chainId, open);
+    if (due.length === 0) return;
     const counts = await this.counts(chainId, due.filter(needsCount));
     await this.work.run(chainId, due, (leases, share) => this.share(chainId, leases, share, counts));
   }
@@ -74,9 +77,12 @@ export class TendAuthorizations {
       case 'mined':
         this.turns.wasMined(grant);
         return;
+      case 'in_the_way':
+        return this.store.expire(grant);
       case 'open':
         return;
       case 'overdue':
+      case 'given_up':
       case 'ended':
         if (await this.ends.execute(lease, grant, agreed)) this.turns.ended(grant);
     }
@@ -90,5 +96,5 @@ function mayAuthorize(policies: PolicySet, { signer }: Grant): boolean {
 
 /** It can be signed, or its nonce may be free. */
 function needsCount({ stage, isReady, nonce }: Grant): boolean {
-  return stage === 'wanted' ? isReady : nonce !== null && (stage === 'overdue' || stage === 'ended');
+  return stage === 'wanted' ? isReady : nonce !== null && ENDING.has(stage);
 }

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { EndAuthorization, pauseMs } from '../../../src/modules/authorizations/application/end-authorization.js';
+import { EndAuthorization, pauseMs } from '../../../src/modules/nonces/application/end-authorization.js';
 import type { AgreedCount } from '../../../src/modules/chain/index.js';
 import type { Fence } from '../../../src/modules/signers/index.js';
 import { type ChangeSet, WriteChanges, AuthorizationStore } from '../../../src/modules/ledger/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash } from '../../support/builders.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
 import { aGrant, AUTHORITY, LEASE } from './grant-fixture.js';
 
 const SLOT = { signer: AUTHORITY, nonce: 7n };
@@ -13,10 +14,12 @@ let chainNonce: bigint | null;
 let isAsRead: boolean;
 let calls: string[];
 let written: ChangeSet[];
+let log: RecordingLog;
 let ends: EndAuthorization;
 
 beforeEach(() => {
   [chainNonce, isAsRead, calls, written] = [7n, true, [], []];
+  log = new RecordingLog();
   ends = new EndAuthorization(
     fakeOf(AuthorizationStore, {
       end: async () => (calls.push('end'), isAsRead),
@@ -29,6 +32,7 @@ beforeEach(() => {
         return changes;
       },
     }),
+    log,
   );
 });
 
@@ -61,6 +65,20 @@ describe('an authorization whose tx has ended', () => {
   it('is forgotten without a look at the chain when it was never signed', async () => {
     chainNonce = null;
     expect([await end({ nonce: null }), calls, written]).toEqual([true, ['end'], [{}]]);
+  });
+});
+
+describe('an authorization whose tx is in flight for too long', () => {
+  it('is forgotten, its nonce is free, and operators are told', async () => {
+    expect(await end({ stage: 'given_up' })).toBe(true);
+    expect([calls, written]).toEqual([['end'], [{ slots: { released: [SLOT] } }]]);
+    expect(log.lines).toMatchObject([{ event: 'authorization given up' }]);
+  });
+
+  it('is not told of when it was mined meanwhile, or ended otherwise', async () => {
+    await end();
+    isAsRead = false;
+    expect([await end({ stage: 'given_up' }), log.lines]).toEqual([false, []]);
   });
 });
 

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type Nonce, signerKey } from '../../../kernel/signer-id.js';
 import type { AgreedCount, ChainConnector } from '../../chain/index.js';
 import { AdmitLanes, CommittedCursors } from '../../lost-commits/index.js';
-import { AlignNonces, FillNonceGaps } from '../../nonces/index.js';
 import { AuthorizationSigner } from '../../sending/index.js';
 import { type Fence, grantNonces, type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
 import {
@@ -14,6 +13,7 @@ import {
   type SignedAuthorization,
   WriteChanges,
 } from '../../ledger/index.js';
+import { AlignNonces } from './align-nonces.js';
 
 /** The next nonce of a signer on its chain, and with what to align its cursor. */
 interface GrantNonce {
@@ -27,19 +27,12 @@ interface Granting extends GrantNonce {
   readonly policyMark: string;
 }
 
-/**
- * Something of the signer is not mined yet that only the chain knows, or the endpoints are behind; or the next nonce on the chain is one that no payload
- * gets.
- */
-const NOT_NEXT: ChangeSet = {};
-
 /** Which nonce an authorization of a signer needs, by what the chain said before. With any other one the chain ignores it. */
 @Injectable()
 export class FindGrantNonce {
   constructor(
     private readonly admit: AdmitLanes,
     private readonly align: AlignNonces,
-    private readonly gaps: FillNonceGaps,
     private readonly memory: LaneMemory,
     private readonly doorbell: Doorbell,
   ) {}
@@ -57,11 +50,6 @@ export class FindGrantNonce {
     const said = { transactionCounts: async () => [agreed.nonce], agreedCounts: async () => [agreed] };
     const { nonces, held } = await this.align.execute(said, [lease]);
     return held.has(signerKey(signer)) ? null : { nonce: agreed.nonce, chainNonces: nonces };
-  }
-
-  /** What an outside sender gave back, only a no-op takes, and until then it is the next nonce of the signer on the chain. */
-  async free(chain: ChainConnector, lease: Lease): Promise<void> {
-    await this.gaps.fillAll(chain.chainId, lease);
   }
 }
 
@@ -101,7 +89,6 @@ export class GrantAuthorization {
     const changes = await this.write.underFence([lease], 'grant_authorization', (fence) =>
       this.changes(fence, lease, grant, { ...found, signed, policyMark }),
     );
-    if (changes === NOT_NEXT) await this.nonces.free(chain, lease);
     if (!changes.slots) return false;
     this.cursors.committed([{ signer, nonce: found.nonce }]);
     return true;
@@ -116,9 +103,10 @@ export class GrantAuthorization {
     await this.ledger.align(fence, chainNonces);
     const [sequence] = await this.ledger.read(fence, [signer], 1);
     if (!sequence) return {};
-    const { nonces, cursor } = grantNonces(sequence.cursor, sequence.released, 1);
-    if (nonces[0] !== nonce) return NOT_NEXT;
-    if (!(await this.store.grant(fence, grant, signed, policyMark))) return {};
+    // Also one that no payload gets because an outside sender had it. If it is another one, something of the signer is not mined yet that only the
+    // chain knows, or the endpoints are behind.
+    const { nonces, cursor } = grantNonces(sequence.cursor, [...sequence.released, ...sequence.outside], 1);
+    if (nonces[0] !== nonce || !(await this.store.grant(fence, grant, signed, policyMark))) return {};
     return { slots: { held: [{ signer, nonce, txId: grant.id }], cursors: [{ from: sequence, to: cursor }] } };
   }
 }

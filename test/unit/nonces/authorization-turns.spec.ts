@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AuthorizationTurns } from '../../../src/modules/authorizations/application/authorization-turns.js';
+import { AuthorizationTurns } from '../../../src/modules/nonces/application/authorization-turns.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { type InFlightLimits, LaneMemory } from '../../../src/modules/ledger/index.js';
+import { DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { aGrant, AUTHORITY, LEASE, SENDER } from './grant-fixture.js';
 import { inFlightLimits } from '../../support/in-flight-limits.js';
@@ -23,31 +24,41 @@ beforeEach(() => {
 
 describe('a wanted authorization', () => {
   it('holds the payloads of its authority back, until it is not wanted any more', () => {
-    expect(turns.begin([aGrant()])).toEqual([aGrant()]);
-    expect(memory.isHeldBack(AUTHORITY)).toBe(true);
+    expect(turns.begin(DEV_CHAIN, [aGrant()])).toEqual([aGrant()]);
+    expect(turns.isHeldBack(AUTHORITY)).toBe(true);
     clock.advance(5_000);
-    turns.begin([]);
-    expect(memory.isHeldBack(AUTHORITY)).toBe(false);
+    turns.begin(DEV_CHAIN, []);
+    expect(turns.isHeldBack(AUTHORITY)).toBe(false);
   });
 
   it('has its turn for two minutes, and a new one after a pause', () => {
-    turns.begin([aGrant()]);
+    turns.begin(DEV_CHAIN, [aGrant()]);
     clock.advance(119_000);
-    turns.begin([aGrant()]);
+    turns.begin(DEV_CHAIN, [aGrant()]);
     expect(turns.isOver(aGrant())).toBe(false);
     clock.advance(1_000);
     expect(turns.isOver(aGrant())).toBe(true);
-    turns.begin([]);
-    turns.begin([aGrant()]);
+    turns.begin(DEV_CHAIN, []);
+    turns.begin(DEV_CHAIN, [aGrant()]);
     expect(turns.isOver(aGrant())).toBe(false);
   });
 
+  it('keeps its turn, and has its authority held back, while other chains are looked at', () => {
+    turns.begin(DEV_CHAIN, [aGrant()]);
+    clock.advance(60_000);
+    turns.begin(1, []);
+    expect(turns.isHeldBack(AUTHORITY)).toBe(true);
+    clock.advance(60_000);
+    turns.begin(DEV_CHAIN, [aGrant()]);
+    expect(turns.isOver(aGrant())).toBe(true);
+  });
+
   it('waits after another one until the payloads had their turn', () => {
-    turns.begin([aGrant()]);
+    turns.begin(DEV_CHAIN, [aGrant()]);
     turns.ended(aGrant({ stage: 'ended' }));
-    expect([turns.begin([aGrant()]), memory.isHeldBack(AUTHORITY)]).toEqual([[], false]);
+    expect([turns.begin(DEV_CHAIN, [aGrant()]), turns.isHeldBack(AUTHORITY)]).toEqual([[], false]);
     clock.advance(3_000);
-    expect([turns.begin([aGrant()]), memory.isHeldBack(AUTHORITY)]).toEqual([[aGrant()], true]);
+    expect([turns.begin(DEV_CHAIN, [aGrant()]), turns.isHeldBack(AUTHORITY)]).toEqual([[aGrant()], true]);
   });
 });
 
@@ -62,23 +73,23 @@ describe('an authority that was held back in vain', () => {
       [60_000, 60_000],
       [1_000, 3_000],
     ] as const) {
-      turns.begin([aGrant()]);
+      turns.begin(DEV_CHAIN, [aGrant()]);
       clock.advance(heldMs);
-      turns.begin([overdue]);
+      turns.begin(DEV_CHAIN, [overdue]);
       giveUp();
       clock.advance(turnMs - 1);
-      expect([turns.begin([aGrant()]), memory.isHeldBack(AUTHORITY)]).toEqual([[], false]);
+      expect([turns.begin(DEV_CHAIN, [aGrant()]), turns.isHeldBack(AUTHORITY)]).toEqual([[], false]);
       clock.advance(1);
-      expect(turns.begin([aGrant()])).toHaveLength(1);
-      turns.begin([]);
+      expect(turns.begin(DEV_CHAIN, [aGrant()])).toHaveLength(1);
+      turns.begin(DEV_CHAIN, []);
     }
   });
 });
 
 describe('a signed authorization', () => {
   it('holds payloads back while its tx is not mined, and needs nothing', () => {
-    expect(turns.begin([aGrant({ stage: 'open', nonce: 3n })])).toEqual([]);
-    expect(memory.isHeldBack(AUTHORITY)).toBe(true);
+    expect(turns.begin(DEV_CHAIN, [aGrant({ stage: 'open', nonce: 3n })])).toEqual([]);
+    expect(turns.isHeldBack(AUTHORITY)).toBe(true);
   });
 
   it('wakes the lane of its payload, and makes its own ask the database what is in flight', () => {
@@ -89,15 +100,16 @@ describe('a signed authorization', () => {
 
   it('lets payloads go when it is seen mined, once: with a look at the chain, and at the code of the account', () => {
     const mined = aGrant({ stage: 'mined', nonce: 3n });
-    turns.begin([aGrant()]);
+    turns.begin(DEV_CHAIN, [aGrant()]);
     turns.wasMined(mined);
     turns.wasMined(mined);
-    expect([memory.isHeldBack(AUTHORITY), memory.needsAlignment(LEASE, 60_000)]).toEqual([false, true]);
+    expect([turns.isHeldBack(AUTHORITY), memory.needsAlignment(LEASE, 60_000)]).toEqual([false, true]);
     expect([limits.mustLook(AUTHORITY), rung]).toEqual([true, [AUTHORITY]]);
-    turns.begin([mined]);
+    turns.begin(1, []);
+    turns.begin(DEV_CHAIN, [mined]);
     turns.wasMined(mined);
     expect(rung).toHaveLength(1);
-    turns.begin([]);
+    turns.begin(DEV_CHAIN, []);
     turns.wasMined(mined);
     expect(rung).toHaveLength(2);
   });

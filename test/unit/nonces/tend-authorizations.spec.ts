@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import type { AuthorizationTurns } from '../../../src/modules/authorizations/application/authorization-turns.js';
-import type { EndAuthorization } from '../../../src/modules/authorizations/application/end-authorization.js';
-import type { GrantAuthorization } from '../../../src/modules/authorizations/application/grant-authorization.js';
-import { TendAuthorizations } from '../../../src/modules/authorizations/application/tend-authorizations.js';
+import type { AuthorizationTurns } from '../../../src/modules/nonces/application/authorization-turns.js';
+import type { EndAuthorization } from '../../../src/modules/nonces/application/end-authorization.js';
+import type { GrantAuthorization } from '../../../src/modules/nonces/application/grant-authorization.js';
+import { TendAuthorizations } from '../../../src/modules/nonces/application/tend-authorizations.js';
 import type { AuthorizationStore, Grant, GrantStage } from '../../../src/modules/ledger/domain/authorization-store.js';
 import type { AgreedCount, Chains } from '../../../src/modules/chain/index.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
@@ -19,6 +19,8 @@ const COUNT: AgreedCount = { nonce: 7n, block: { number: 1, hash: aHash(1) } };
 
 let held: Lease[];
 let asked: (readonly SignerId[])[];
+/** What each look found. */
+let begun: (readonly Grant[])[];
 let stepped: [Lease, Grant, AgreedCount | null][];
 /** What the authorities have to do. */
 let due: Grant[];
@@ -35,7 +37,7 @@ let tend: TendAuthorizations;
 
 beforeEach(() => {
   [held, asked, stepped, due, counted, isAtWork] = [[LEASE], [], [], [aGrant()], [], false];
-  [calls, succeeds, isOver, policies, isSigning] = [[], true, false, [], true];
+  [calls, succeeds, isOver, policies, isSigning, begun] = [[], true, false, [], true, []];
   const steps = async (lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> => {
     stepped.push([lease, grant, agreed]);
     return succeeds;
@@ -44,10 +46,11 @@ beforeEach(() => {
     { heldOn: () => held } as unknown as LeaseManager,
     {
       open: async (_id: unknown, signers: readonly SignerId[]) => (asked.push(signers), [...due, OPEN]),
+      expire: async ({ stage }: Grant) => void calls.push(`expire ${stage}`),
       postpone: async (_grant: Grant, pauseMs: number) => void calls.push(`postpone ${String(pauseMs)}`),
     } as unknown as AuthorizationStore,
     {
-      begin: (all: readonly Grant[]) => all.filter((grant) => grant !== OPEN),
+      begin: (_id: unknown, all: readonly Grant[]) => (begun.push(all), all.filter((grant) => grant !== OPEN)),
       isOver: () => isOver,
       signed: ({ stage }: Grant) => void calls.push(`signed ${stage}`),
       wasMined: ({ stage }: Grant) => void calls.push(`mined ${stage}`),
@@ -86,6 +89,8 @@ it('a node without leases asks nothing', async () => {
   held = [];
   await tend.execute(DEV_CHAIN);
   expect([asked, stepped]).toEqual([[], []]);
+  // What it held back before is another node's.
+  expect(begun).toEqual([[]]);
 });
 
 it('the chain is asked once, before any worker of the signers is taken, and only about those that need it', async () => {
@@ -93,11 +98,13 @@ it('the chain is asked once, before any worker of the signers is taken, and only
   const busy = aGrant({ signer: aSigner(4), isReady: false });
   const unsigned = aGrant({ signer: aSigner(5), stage: 'ended' });
   const overdue = aGrant({ signer: aSigner(6), stage: 'overdue', nonce: 7n });
-  due = [aGrant(), aGrant({ stage: 'ended', nonce: 6n }), mined, busy, unsigned, overdue];
+  const givenUp = aGrant({ signer: aSigner(7), stage: 'given_up', nonce: 7n });
+  const inTheWay = aGrant({ signer: aSigner(8), stage: 'in_the_way', nonce: 7n });
+  due = [aGrant(), aGrant({ stage: 'ended', nonce: 6n }), mined, busy, unsigned, overdue, givenUp, inTheWay];
   held = due.map(({ signer }) => ({ ...LEASE, signer }));
   await tend.execute(DEV_CHAIN);
-  expect(counted).toEqual([[[AUTHORITY.address, aSigner(6).address], false]]);
-  expect(stepped.map(([, , agreed]) => agreed)).toEqual([COUNT, COUNT, null, null, COUNT]);
+  expect(counted).toEqual([[[AUTHORITY.address, aSigner(6).address, aSigner(7).address], false]]);
+  expect(stepped.map(([, , agreed]) => agreed)).toEqual([COUNT, COUNT, null, null, COUNT, COUNT]);
 });
 
 it('nobody is asked when nothing depends on the chain', async () => {
@@ -128,7 +135,12 @@ describe('an authorization', () => {
     expect([stepped, calls]).toEqual([[], ['mined mined']]);
   });
 
-  it.each<GrantStage>(['overdue', 'ended'])('is ended when it is %s, and its turn then', async (stage) => {
+  it('whose tx is in the way has the time of that ended, and nothing else', async () => {
+    await step('in_the_way');
+    expect([stepped, calls]).toEqual([[], ['expire in_the_way']]);
+  });
+
+  it.each<GrantStage>(['overdue', 'given_up', 'ended'])('is ended when it is %s, and its turn then', async (stage) => {
     await step(stage);
     succeeds = false;
     await step(stage);

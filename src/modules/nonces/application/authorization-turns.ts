@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Doorbell, type Grant, InFlightLimits, LaneMemory } from '../../ledger/index.js';
 
 /** For so long an authority gives no nonces to its payloads, to get idle. Then its payloads go on, and it tries again later. */
@@ -11,14 +11,14 @@ const PAYLOADS_MS = 3_000;
 /** Payloads and authorizations of a signer are never in flight together, so they take turns. In the memory of the owner. */
 @Injectable()
 export class AuthorizationTurns {
-  /** Since when a wanted one has its turn, by its id. */
-  private turns = new Map<string, number>();
+  /** Since when a wanted one has its turn. */
+  private readonly turns = new Map<string, number>();
   /** Since when the payloads of an authority are held back, by signer. */
   private readonly heldSince = new Map<string, number>();
   /** Until when payloads have their turn, by signer. */
   private readonly payloads = new Map<string, number>();
-  /** Ids of those that were seen mined. */
-  private mined = new Set<string>();
+  /** Those that were seen mined. */
+  private readonly mined = new Set<string>();
 
   constructor(
     private readonly memory: LaneMemory,
@@ -27,25 +27,30 @@ export class AuthorizationTurns {
     private readonly doorbell: Doorbell,
   ) {}
 
-  /** What is to be done of all that is there. Holds back the payloads of their authorities. */
-  begin(all: readonly Grant[]): Grant[] {
+  /** What is to be done of all that is there of a chain. Holds back the payloads of their authorities. */
+  begin(chainId: ChainId, all: readonly Grant[]): Grant[] {
     const now = this.clock.monotonicMs();
     for (const [key, until] of this.payloads) if (until <= now) this.payloads.delete(key);
     const due = all.filter((grant) => grant.stage !== 'wanted' || !this.payloads.has(signerKey(grant.signer)));
     const wanted = due.filter(({ stage }) => stage === 'wanted');
-    this.turns = new Map(wanted.map(({ id }) => [id, this.turns.get(id) ?? now]));
-    this.mined = new Set(all.filter(({ id }) => this.mined.has(id)).map(({ id }) => id));
     const unused = due.filter(({ stage }) => stage !== 'mined' && stage !== 'ended');
-    const holding = new Set(unused.map(({ signer }) => signerKey(signer)));
-    for (const key of this.heldSince.keys()) if (!holding.has(key)) this.heldSince.delete(key);
+    keepOf(chainId, this.mined, all.map(keyOf));
+    keepOf(chainId, this.turns, wanted.map(keyOf));
+    for (const key of wanted.map(keyOf)) this.turns.set(key, this.turns.get(key) ?? now);
+    const holding = unused.map(({ signer }) => signerKey(signer));
+    keepOf(chainId, this.heldSince, holding);
     for (const key of holding) this.heldSince.set(key, this.heldSince.get(key) ?? now);
-    for (const { signer, stage } of unused) if (stage !== 'overdue') this.memory.holdBack(signer);
     return due.filter(({ stage }) => stage !== 'open');
   }
 
+  /** Nothing of the signer gets a nonce but its authorizations. */
+  isHeldBack(signer: SignerId): boolean {
+    return this.heldSince.has(signerKey(signer));
+  }
+
   /** A wanted one did not get its nonce for too long. */
-  isOver({ id }: Grant): boolean {
-    return this.clock.monotonicMs() - (this.turns.get(id) ?? Infinity) >= LONGEST_TURN_MS;
+  isOver(grant: Grant): boolean {
+    return this.clock.monotonicMs() - (this.turns.get(keyOf(grant)) ?? Infinity) >= LONGEST_TURN_MS;
   }
 
   /** Its payload goes on. From now on the lane of the authority asks the database whether the authorization is still out. */
@@ -55,11 +60,11 @@ export class AuthorizationTurns {
   }
 
   /** The account may run other code from now on. Does nothing when it was seen mined before. */
-  wasMined({ id, signer }: Grant): void {
-    if (this.mined.has(id)) return;
-    this.mined.add(id);
-    this.payloadsMayGo(signer);
-    this.goOn(signer);
+  wasMined(grant: Grant): void {
+    if (this.mined.has(keyOf(grant))) return;
+    this.mined.add(keyOf(grant));
+    this.payloadsMayGo(grant.signer);
+    this.goOn(grant.signer);
   }
 
   /** It has ended, or was taken back from a tx that waits for too long. */
@@ -78,7 +83,6 @@ export class AuthorizationTurns {
 
   /** The chain is asked before the next nonce is given out: one endpoint may have been behind. */
   private payloadsMayGo(signer: SignerId, forMs = PAYLOADS_MS): void {
-    this.memory.letGo(signer);
     this.memory.distrustNonce(signer);
     this.heldSince.delete(signerKey(signer));
     this.payloads.set(signerKey(signer), this.clock.monotonicMs() + forMs);
@@ -88,4 +92,18 @@ export class AuthorizationTurns {
     this.limits.mayHaveDelegated(signer);
     this.doorbell.ring([signer]);
   }
+}
+
+/** The looks at other chains leave what this one finds. */
+function keepOf(
+  chainId: ChainId,
+  of: { keys(): Iterable<string>; delete(key: string): boolean },
+  present: readonly string[],
+): void {
+  const kept = new Set(present);
+  for (const key of of.keys()) if (key.startsWith(`${chainId}:`) && !kept.has(key)) of.delete(key);
+}
+
+function keyOf({ id, signer }: Grant): string {
+  return `${signerKey(signer)} ${id}`;
 }
