@@ -113,6 +113,8 @@ describe('read', () => {
     const states = await lab.write([lease, other], (fence) => ledger.read(fence, [lease.signer, other.signer], 3));
     expect(states.map(({ outside }) => outside)).toEqual([[6n], [3n, 6n]]);
     expect(await ledger.gaps([lease.signer, other.signer])).toEqual(slotsAt(lease.signer, 3n));
+    await lab.leave(other.signer, 'RELEASED', 4n);
+    expect(await ledger.gaps([other.signer], true)).toEqual(slotsAt(other.signer, 3n, 6n));
   });
 
   it('answers all of a signer whose key no node has together, the lowest first, also what others wait for', async () => {

@@ -376,6 +376,20 @@ export const NONCES = faults(int('nonce-ledger'), [
     why: 'what is in flight on another chain makes no-ops be paid for here',
   },
   {
+    id: 'nonce-gaps-always-with-what-nobody-wants',
+    in: 'nonce_gaps',
+    text: 'OR $3 AND s.outside',
+    becomes: 'OR $3 IS NOT NULL AND s.outside',
+    why: 'a no-op is paid for a nonce that the next hold would get',
+  },
+  {
+    id: 'nonce-gaps-with-what-payloads-get',
+    in: 'nonce_gaps',
+    text: 'OR $3 AND s.outside',
+    becomes: 'OR $3',
+    why: 'a no-op is paid for a nonce that the next authorization would get',
+  },
+  {
     id: 'nonce-read-outside-that-blocks-others',
     in: 'nonce_read',
     text: `b.nonce > s.nonce`,
@@ -399,8 +413,8 @@ export const NONCES = faults(int('nonce-ledger'), [
   {
     id: 'nonce-gaps-in-no-order',
     in: 'nonce_gaps',
-    text: 'ORDER BY 1, 2, 3',
-    becomes: 'ORDER BY 1, 2, 3 DESC',
+    text: 's.outside\n     ORDER BY 1, 2, 3',
+    becomes: 's.outside\n     ORDER BY 1, 2, 3 DESC',
     why: 'fills are sent out of nonce order',
   },
   {

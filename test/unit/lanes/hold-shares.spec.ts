@@ -38,7 +38,7 @@ function admitted(...waiting: readonly Waiting[]): Promise<string[]> {
     },
   });
   const ledger = fakeOf(NonceLedger, {
-    gaps: async (signers, fence) => {
+    gaps: async (signers, _alsoUnwanted, fence) => {
       expect(fence).toBe(FENCE);
       return signers.flatMap((signer) => gaps.map((nonce) => ({ signer, nonce })));
     },

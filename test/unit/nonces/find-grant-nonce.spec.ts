@@ -3,7 +3,7 @@ import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import { FindGrantNonce } from '../../../src/modules/nonces/application/grant-authorization.js';
 import type { AgreedCount, ChainConnector } from '../../../src/modules/chain/index.js';
 import { AdmitLanes } from '../../../src/modules/lost-commits/index.js';
-import { AlignNonces } from '../../../src/modules/nonces/index.js';
+import { AlignNonces, FillNonceGaps } from '../../../src/modules/nonces/index.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
 import { LaneMemory } from '../../../src/modules/ledger/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -15,6 +15,7 @@ const AT_SEVEN = [{ signer: AUTHORITY, nonce: 7n }];
 
 let admitted: Lease[];
 let rung: SignerId[];
+let filled: unknown[];
 const AGREED: AgreedCount = { nonce: 7n, block: { number: 1, hash: aHash(1) } };
 let aligned: Awaited<ReturnType<AlignNonces['execute']>>;
 let told: unknown;
@@ -26,7 +27,7 @@ const chain = { chainId: AUTHORITY.chainId } as ChainConnector;
 
 beforeEach(() => {
   [admitted, rung, aligned] = [[LEASE], [], { nonces: AT_SEVEN, held: new Set() }];
-  told = undefined;
+  [told, filled] = [undefined, []];
   memory = new LaneMemory(new FakeClock());
   memory.recovered([LEASE]);
   memory.aligned([LEASE]);
@@ -39,6 +40,7 @@ beforeEach(() => {
         return memory.needsAlignment(LEASE, 60_000) ? aligned : { nonces: [], held: new Set() };
       },
     }),
+    fakeOf(FillNonceGaps, { fillAll: async (...asked) => void filled.push(asked) }),
     memory,
     { ring: (signers) => void rung.push(...signers) },
   );
@@ -47,6 +49,11 @@ beforeEach(() => {
 it('the nonce is the one on which the endpoints agree, and the cursor is aligned again', async () => {
   expect(await nonces.find(chain, LEASE, AGREED)).toEqual({ nonce: 7n, chainNonces: AT_SEVEN });
   expect(told).toEqual([[7n], [AGREED]]);
+});
+
+it('a nonce that no payload gets is filled when the one of the chain is not the next one here', async () => {
+  await nonces.free(chain, LEASE);
+  expect(filled).toEqual([[AUTHORITY.chainId, LEASE]]);
 });
 
 it('there is none while the sent transactions of the signer are not known', async () => {

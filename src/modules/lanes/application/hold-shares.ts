@@ -26,7 +26,7 @@ export class HoldShares {
     if (holds.length === 0) return new Set();
     const open = new Map((await this.inFlight.openHolds(fence, holds)).map((beside) => [beside.txId, beside]));
     const external = signersOf(holds).filter((signer) => this.custody.isExternal(signer));
-    const withGap = new Set((await this.ledger.gaps(external, fence)).map((gap) => signerKey(gap.signer)));
+    const withGap = new Set((await this.ledger.gaps(external, false, fence)).map((gap) => signerKey(gap.signer)));
     const taken = new Map<string, number>();
     const admitted = new Set<string>();
     for (const { id, signer } of holds) {

@@ -89,6 +89,11 @@ export class FillNonceGaps {
     await this.fill(chainId, leases, gaps);
   }
 
+  /** Fills also what no payload gets, because the next nonce of the signer on the chain is wanted. */
+  async fillAll(chainId: ChainId, lease: Lease): Promise<void> {
+    await this.fill(chainId, [lease], await this.ledger.gaps([lease.signer], true));
+  }
+
   /** @param found slots of the leases' signers */
   async fill(chainId: ChainId, leases: readonly Lease[], found: readonly FreeSlot[]): Promise<void> {
     const slots = found.filter(({ signer }) => !this.custody.isExternal(signer));

@@ -14,6 +14,7 @@ import {
   WriteChanges,
 } from '../../ledger/index.js';
 import { AlignNonces } from './align-nonces.js';
+import { FillNonceGaps } from './fill-nonce-gaps.js';
 
 /** The next nonce of a signer on its chain, and with what to align its cursor. */
 interface GrantNonce {
@@ -27,12 +28,19 @@ interface Granting extends GrantNonce {
   readonly policyMark: string;
 }
 
+/**
+ * Something of the signer is not mined yet that only the chain knows, or the endpoints are behind; or the next nonce on the chain is one that no payload
+ * gets.
+ */
+const NOT_NEXT: ChangeSet = {};
+
 /** Which nonce an authorization of a signer needs, by what the chain said before. With any other one the chain ignores it. */
 @Injectable()
 export class FindGrantNonce {
   constructor(
     private readonly admit: AdmitLanes,
     private readonly align: AlignNonces,
+    private readonly gaps: FillNonceGaps,
     private readonly memory: LaneMemory,
     private readonly doorbell: Doorbell,
   ) {}
@@ -50,6 +58,11 @@ export class FindGrantNonce {
     const said = { transactionCounts: async () => [agreed.nonce], agreedCounts: async () => [agreed] };
     const { nonces, held } = await this.align.execute(said, [lease]);
     return held.has(signerKey(signer)) ? null : { nonce: agreed.nonce, chainNonces: nonces };
+  }
+
+  /** What an outside sender gave back, only a no-op takes, and until then it is the next nonce of the signer on the chain. */
+  async free(chain: ChainConnector, lease: Lease): Promise<void> {
+    await this.gaps.fillAll(chain.chainId, lease);
   }
 }
 
@@ -89,6 +102,7 @@ export class GrantAuthorization {
     const changes = await this.write.underFence([lease], 'grant_authorization', (fence) =>
       this.changes(fence, lease, grant, { ...found, signed, policyMark }),
     );
+    if (changes === NOT_NEXT) await this.nonces.free(chain, lease);
     if (!changes.slots) return false;
     this.cursors.committed([{ signer, nonce: found.nonce }]);
     return true;
@@ -103,10 +117,9 @@ export class GrantAuthorization {
     await this.ledger.align(fence, chainNonces);
     const [sequence] = await this.ledger.read(fence, [signer], 1);
     if (!sequence) return {};
-    // Also one that no payload gets because an outside sender had it. If it is another one, something of the signer is not mined yet that only the
-    // chain knows, or the endpoints are behind.
-    const { nonces, cursor } = grantNonces(sequence.cursor, [...sequence.released, ...sequence.outside], 1);
-    if (nonces[0] !== nonce || !(await this.store.grant(fence, grant, signed, policyMark))) return {};
+    const { nonces, cursor } = grantNonces(sequence.cursor, sequence.released, 1);
+    if (nonces[0] !== nonce) return NOT_NEXT;
+    if (!(await this.store.grant(fence, grant, signed, policyMark))) return {};
     return { slots: { held: [{ signer, nonce, txId: grant.id }], cursors: [{ from: sequence, to: cursor }] } };
   }
 }

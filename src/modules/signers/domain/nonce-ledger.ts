@@ -75,9 +75,10 @@ export abstract class NonceLedger {
   abstract missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]>;
   /**
    * Nonce gaps: released slots below a held one, which keep every transaction behind them from being mined. Needs no lease.
+   * @param alsoUnwanted with those that no payload gets, although nothing has a higher nonce
    * @param fence whose transaction reads; else what is committed
    */
-  abstract gaps(signers: readonly SignerId[], fence?: Fence): Promise<SlotRef[]>;
+  abstract gaps(signers: readonly SignerId[], alsoUnwanted?: boolean, fence?: Fence): Promise<SlotRef[]>;
   /**
    * Whose lowest nonce gap is not the one that {@link noteGaps} noted last. Of signers whose keys outside senders have; others have none, whatever is
    * noted of them. Nor has one of which a tx with a higher nonce is in a block: the chain used what is below it. Needs no lease.

@@ -162,6 +162,7 @@ const GAPS = {
       JOIN signer_nonce_allocation s ON s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'RELEASED'
      WHERE EXISTS (SELECT FROM signer_nonce_allocation higher
                     WHERE higher.chain_id = s.chain_id AND higher.signer = s.signer AND higher.nonce > s.nonce AND higher.status = 'HELD')
+        OR $3 AND s.outside
      ORDER BY 1, 2, 3`,
 };
 
@@ -357,10 +358,10 @@ export class PgNonceLedger extends NonceLedger {
     return rows.map((row) => ({ ...slotOf(row), count: Number(row.count) }));
   }
 
-  async gaps(signers: readonly SignerId[], fence?: Fence): Promise<SlotRef[]> {
+  async gaps(signers: readonly SignerId[], alsoUnwanted = false, fence?: Fence): Promise<SlotRef[]> {
     if (signers.length === 0) return [];
     const runner = fence ? PgTx.of(fence.tx) : this.database;
-    const { rows } = await runner.query<SlotRow>(GAPS, signerColumns(signers));
+    const { rows } = await runner.query<SlotRow>(GAPS, [...signerColumns(signers), alsoUnwanted]);
     return rows.map(slotOf);
   }
 
