@@ -50,7 +50,10 @@ it('a signer goes on beside an authorization of it whose payload is not mined, a
   await signedBefore(11);
   expect(await inPool(delegating, 2)).toEqual([4, 2]);
   expect(await get<TxView>(waiting)).toMatchObject({ state: 'PENDING' });
-  await signedBefore(5);
+  await cluster.database.query(
+    `UPDATE managed_tx SET expires_at = expires_at - interval '6 minutes' WHERE tx_id = $1`,
+    [delegating],
+  );
   expect(await inPool(waiting, 1)).toEqual([2]);
   await geth.release();
   for (const [txId, end] of [

@@ -150,7 +150,8 @@ describe('an authorization', () => {
     ['open', 'IN_MEMPOOL', {}],
     ['open', 'PENDING', {}],
     ['mined', 'MINED', {}],
-    ['open', 'MINED', { closing: '{"as":"CANCELLED","reason":"cancelled","won":false}' }],
+    ['mined', 'MINED', { closing: '{"as":"CANCELLED","reason":"cancelled","won":false}' }],
+    ['open', 'MINED', { closing: '{"as":"CANCELLED","reason":"cancelled","won":true}' }],
     ['ended', 'CONFIRMED', {}],
     ['ended', 'FAILED', {}],
     ['ended', 'REPLACED', { replaced_by: txIdOf(99) }],
@@ -194,48 +195,78 @@ describe('an authorization', () => {
         ...overrides,
       });
 
+    /** Its time ended so many minutes ago. */
+    const over = (minutes: number) => ({ expires_at: `now() - interval '${minutes} minutes'` });
+    /** A payload of its signer that waits for its turn. */
+    const putWaiting = () => stored.putTx(6, { signer: A.address, ...TRIED });
+
     it.each([
-      [9, 'open'],
-      [11, 'in_the_way'],
-      [16, 'given_up'],
-    ])('is, after %i minutes, when a payload of its signer waits for its turn: %s', async (minutes, stage) => {
-      await flying(minutes);
+      ['nine minutes', 9, {}, 'open'],
+      ['nine minutes, and has expired', 9, over(6), 'open'],
+      ['eleven minutes', 11, {}, 'in_the_way'],
+      ['an hour', 60, {}, 'in_the_way'],
+      ['an hour, and has just expired', 60, over(4), 'in_the_way'],
+      ['an hour, and expired long ago', 60, over(6), 'given_up'],
+    ])('that is there for %s is %s when a payload of its signer could go on', async (_, minutes, overrides, stage) => {
+      await flying(minutes, overrides);
       expect(await stages()).toEqual(['open']);
-      await stored.putTx(5, { signer: A.address, sub_state: 'NODE_REFUSED' });
+      await stored.putTx(5, { signer: A.address, sub_state: 'NODE_REFUSED', ...TRIED });
       await putWanting(7, [{ signer: B }], { signer: A.address });
+      await stored.putTx(8, { signer: A.address });
       expect(await stages()).toEqual(['open']);
-      await stored.putTx(6, { signer: A.address });
+      await putWaiting();
       expect(await stages()).toEqual([stage]);
+      const parked = { sub_state: 'INSUFFICIENT_FUNDS', next_resubmit_at: `now() + interval '1 minute'` };
+      await stored.putTx(4, { signer: A.address, ...parked });
+      expect(await stages()).toEqual(['open']);
+      await stored.read(`DELETE FROM managed_tx WHERE tx_id = '${txIdOf(4)}'`);
       await pause(A);
       expect(await stages()).toEqual(['open']);
     });
 
-    it('is in the way of another one, which can go', async () => {
-      await flying(11);
+    it('is in the way of another one, which can go, but is never given up for it', async () => {
+      await flying(60, over(60));
       await putWanting(2);
       expect(await stages()).toEqual(['in_the_way', 'wanted']);
       await stored.read(`UPDATE managed_tx SET sub_state = 'FEE_CAPPED' WHERE state = 'PENDING'`);
       expect(await stages()).toEqual(['open']);
     });
 
-    it('is given up also while its slot is being closed, and not when it is mined', async () => {
-      await stored.putTx(6, { signer: A.address });
+    it('is given up also while its no-op is mined, and not when it is mined itself', async () => {
+      await putWaiting();
       const closing = '{"as":"CANCELLED","reason":"expired","won":true}';
-      await flying(16, { state: 'MINED', closing });
+      await flying(16, { state: 'MINED', closing, ...over(6) });
       expect(await stages()).toEqual(['given_up']);
-      await stored.read(`UPDATE managed_tx SET closing = NULL`);
+      await stored.read(`UPDATE managed_tx SET closing = closing || '{"won":false}' WHERE state = 'MINED'`);
       expect(await stages()).toEqual(['mined']);
     });
 
     it.each([
-      [11, 'IN_MEMPOOL', false],
-      [16, 'IN_MEMPOOL', true],
-      [16, 'MINED', false],
-      [16, 'PENDING', false],
-    ])('is forgotten after %i minutes while it is %s: %s', async (minutes, state, isForgotten) => {
-      await flying(minutes, { state });
+      ['is so', '', true],
+      ['waits again', `state = 'PENDING', nonce = NULL, tx_hash = NULL`, false],
+      ['is mined', `state = 'MINED', block_number = 1, block_hash = tx_hash, receipt = '{}'`, false],
+      ['has ended', `state = 'CANCELLED'`, false],
+      ['has more time', 'expires_at = now()', false],
+    ])('is given up only while its tx %s', async (_, change, isForgotten) => {
+      await putWaiting();
+      await flying(16, over(6));
       const given = await theGrant();
-      expect(await stored.fenced([A], (fence) => store.end(fence, given))).toBe(isForgotten);
+      if (change !== '') await stored.read(`UPDATE managed_tx SET ${change} WHERE tx_id = '${txIdOf(1)}'`);
+      const giveUp = () => stored.fenced([A], (fence) => store.end(fence, given, 'given_up'));
+      expect(await giveUp()).toBe(isForgotten);
+    });
+
+    it('is not given up while somebody changes its tx', async () => {
+      await putWaiting();
+      await flying(16, over(6));
+      const given = await theGrant();
+      const session = await stored.lab.session();
+      await session.run('BEGIN');
+      await session.run(`SELECT FROM managed_tx WHERE tx_id = '${txIdOf(1)}' FOR UPDATE`);
+      const giveUp = () => stored.fenced([A], (fence) => store.end(fence, given, 'given_up'));
+      expect(await giveUp()).toBe(false);
+      await session.run('ROLLBACK');
+      expect(await giveUp()).toBe(true);
     });
 
     it.each([
@@ -401,7 +432,7 @@ describe('a signature', () => {
   ])('of a tx that is %s is forgotten with nonce %s: %s', async (state, nonce, isForgotten) => {
     await putWanting(1, [{ signer: A, nonce: 7 }], { state, gas_limit: 1 });
     const signed = { ...(await theGrant()), nonce };
-    expect(await stored.fenced([A], (fence) => store.end(fence, signed))).toBe(isForgotten);
+    expect(await stored.fenced([A], (fence) => store.end(fence, signed, 'ended'))).toBe(isForgotten);
     expect((await openOf(A)).length).toBe(isForgotten ? 0 : 1);
   });
 });

@@ -92,8 +92,7 @@ async function undelegated(): Promise<void> {
 
 beforeEach(undelegated);
 
-it('of a signer whose next nonce an outside sender gave back has that one, which no payload gets', async () => {
-  const nonce = await chainNonce(authority);
+it('of a signer whose next nonce an outside sender gave back waits for a no-op, and for nothing else', async () => {
   const hold = await lab.create(tag++, {
     signer: authority,
     hold: { ttl: null, count: 1, index: 0 },
@@ -109,36 +108,6 @@ it('of a signer whose next nonce an outside sender gave back has that one, which
     return (await lab.states([txId]))[0] === 'CONFIRMED';
   });
   expect(await codeOf(authority)).toBe(codeNow);
-  expect(await node.tx(txId)).toMatchObject({ payload: { authorizationList: [{ nonce: String(nonce) }] } });
-  await node.authorizations();
-  // No no-op was paid for it, and the slot is nobody's when the chain has used it.
-  expect([await run(`SELECT FROM managed_tx WHERE kind = 'fill'`), await slots()]).toEqual([[], []]);
-});
-
-it('a nonce of an outside sender that an authorization had in vain goes to no payload either', async () => {
-  const nonce = await chainNonce(authority);
-  const hold = await lab.create(tag++, {
-    signer: authority,
-    hold: { ttl: null, count: 1, index: 0 },
-    payload: NO_PAYLOAD,
-  });
-  await node.step(authority);
-  await node.get(SubmitCommand).execute(anOrder('release', hold));
-  await node.commands();
-  const txId = await delegating(sender, authority);
-  await node.step(sender);
-  await node.authorizations();
-  expect(await slots()).toEqual([{ nonce: String(nonce), status: 'HELD' }]);
-  await node.get(SubmitCommand).execute(anOrder('cancel', txId));
-  await node.authorizations();
-  const next = await plain(authority);
-  await turn();
-  expect(await node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: nonce + 1 });
-  await until('a no-op has filled it', async () => {
-    await turn();
-    await confirm();
-    return (await lab.states([next]))[0] === 'CONFIRMED';
-  });
 });
 
 describe('an authorization of another signer', () => {
@@ -450,15 +419,21 @@ describe('a payload in flight that is not mined', () => {
   });
 
   it.each(['the payload', 'the authorization'])(
-    'keeps nobody after a quarter of an hour, and the chain decides who uses the nonce: %s',
+    'is given up only when its no-op had the time to compete, and the chain decides who uses the nonce: %s',
     async (first) => {
       const { txId, nonce } = await outWithAuthorization();
+      await signedBefore(60);
       const next = await plain(authority);
       await turn();
-      await signedBefore(16);
       const [sentOfSender] = await run('SELECT tx_hash FROM tx_attempt WHERE tx_id = $1', [txId]);
+      const slot = { nonce: String(nonce) };
+      // However long it is there: before it has expired, no no-op competes with it.
+      for (let look = 0; look < 2; look += 1) await turn();
+      expect([await open(), await slots()]).toMatchObject([[slot], [{ ...slot, status: 'HELD' }]]);
+      expect(await lab.states([txId, next])).toEqual(['IN_MEMPOOL', 'PENDING']);
+      await run(`UPDATE managed_tx SET expires_at = expires_at - interval '6 minutes' WHERE tx_id = $1`, [txId]);
       await node.authorizations();
-      expect([await open(), await slots()]).toEqual([[], [{ nonce: String(nonce), status: 'RELEASED' }]]);
+      expect([await open(), await slots()]).toEqual([[], [{ ...slot, status: 'RELEASED' }]]);
       await turn();
       expect(await node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce });
       const [sentOfAuthority] = await run('SELECT tx_hash FROM tx_attempt WHERE tx_id = $1', [next]);

@@ -43,10 +43,18 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'kinds-with-mined-authorizations',
     in: 'IS_OUT',
-    text: '(t.block_number IS NULL OR t.closing IS NOT NULL)',
-    becomes: '(t.block_number IS NULL OR t.block_number IS NOT NULL)',
+    text: 't.block_number IS NULL OR',
+    becomes: 't.block_number IS NULL OR t.block_number IS NOT NULL OR',
     why: 'a signer stands still until the tx that it authorized is final',
     caughtBy: int('blob-rows'),
+  },
+  {
+    id: 'kinds-with-authorizations-of-what-won',
+    in: 'IS_OUT',
+    text: "coalesce((t.closing -> 'won')::boolean, false)",
+    becomes: 't.closing IS NOT NULL',
+    why: 'a tx that is mined although its slot was to be closed is given up before that is final',
+    caughtBy: int('authorization-rows'),
   },
   {
     id: 'kinds-never-blob',

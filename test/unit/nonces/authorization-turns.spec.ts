@@ -45,12 +45,22 @@ describe('a wanted authorization', () => {
 
   it('keeps its turn, and has its authority held back, while other chains are looked at', () => {
     turns.begin(DEV_CHAIN, [aGrant()]);
-    clock.advance(60_000);
+    clock.advance(20_000);
     turns.begin(1, []);
     expect(turns.isHeldBack(AUTHORITY)).toBe(true);
-    clock.advance(60_000);
+    clock.advance(100_000);
     turns.begin(DEV_CHAIN, [aGrant()]);
     expect(turns.isOver(aGrant())).toBe(true);
+  });
+
+  it('holds nothing back for longer than half a minute when no look comes to an end', () => {
+    turns.begin(DEV_CHAIN, [aGrant()]);
+    clock.advance(20_000);
+    turns.begin(DEV_CHAIN, [aGrant()]);
+    clock.advance(29_999);
+    expect(turns.isHeldBack(AUTHORITY)).toBe(true);
+    clock.advance(1);
+    expect(turns.isHeldBack(AUTHORITY)).toBe(false);
   });
 
   it('waits after another one until the payloads had their turn', () => {

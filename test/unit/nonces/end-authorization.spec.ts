@@ -22,7 +22,7 @@ beforeEach(() => {
   log = new RecordingLog();
   ends = new EndAuthorization(
     fakeOf(AuthorizationStore, {
-      end: async () => (calls.push('end'), isAsRead),
+      end: async (_fence, _grant, why) => (calls.push(`end ${why}`), isAsRead),
       withdraw: async (_fence, _grant, ms) => (calls.push(`withdraw ${String(ms)}`), isAsRead),
     }),
     fakeOf(WriteChanges, {
@@ -43,7 +43,7 @@ const end = (overrides = {}) => ends.execute(LEASE, aGrant({ stage: 'ended', non
 describe('an authorization whose tx has ended', () => {
   it('frees a nonce that the chain did not use', async () => {
     expect(await end()).toBe(true);
-    expect([calls, written]).toEqual([['end'], [{ slots: { released: [SLOT] } }]]);
+    expect([calls, written]).toEqual([['end ended'], [{ slots: { released: [SLOT] } }]]);
   });
 
   it('leaves no slot of a nonce that the chain has used', async () => {
@@ -64,15 +64,20 @@ describe('an authorization whose tx has ended', () => {
 
   it('is forgotten without a look at the chain when it was never signed', async () => {
     chainNonce = null;
-    expect([await end({ nonce: null }), calls, written]).toEqual([true, ['end'], [{}]]);
+    expect([await end({ nonce: null }), calls, written]).toEqual([true, ['end ended'], [{}]]);
   });
 });
 
 describe('an authorization whose tx is in flight for too long', () => {
   it('is forgotten, its nonce is free, and operators are told', async () => {
     expect(await end({ stage: 'given_up' })).toBe(true);
-    expect([calls, written]).toEqual([['end'], [{ slots: { released: [SLOT] } }]]);
+    expect([calls, written]).toEqual([['end given_up'], [{ slots: { released: [SLOT] } }]]);
     expect(log.lines).toMatchObject([{ event: 'authorization given up' }]);
+  });
+
+  it('keeps a nonce that the chain has used, perhaps for its tx, in a block that is not final', async () => {
+    chainNonce = 8n;
+    expect([await end({ stage: 'given_up' }), calls, log.lines]).toEqual([false, [], []]);
   });
 
   it('is not told of when it was mined meanwhile, or ended otherwise', async () => {

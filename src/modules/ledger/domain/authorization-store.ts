@@ -5,7 +5,8 @@ import type { SignedAuthorization } from './authorization.js';
 
 /**
  * `wanted`: not signed. `open`: signed, and its tx is not mined. `overdue`: signed, and its tx cannot go now, or got no nonce for too long. `in_the_way`:
- * its tx is in flight for so long that its time ends, because something of the authority waits; `given_up`: longer, so the authority goes on.
+ * its tx is in flight for so long that its time ends, because something of the authority waits; `given_up`: its time ended, and it is still in flight, so the
+ * payloads of the authority go on.
  * `mined`: its tx is in a block that is not final. `ended`: its tx is final, or does not want it any more.
  */
 export type GrantStage = 'wanted' | 'open' | 'overdue' | 'in_the_way' | 'given_up' | 'mined' | 'ended';
@@ -41,8 +42,8 @@ export abstract class AuthorizationStore {
   abstract withdraw(fence: Fence, grant: Grant, pauseMs: number): Promise<boolean>;
   /** Ends the time of a tx in flight: its owner closes its slot. */
   abstract expire(grant: Grant): Promise<void>;
-  /** Forgets an authorization whose tx has ended or does not want it any more, or is in flight for too long. */
-  abstract end(fence: Fence, grant: Grant): Promise<boolean>;
+  /** Forgets an authorization. @param why its stage, by which its nonce is free: another one needs another look at the chain */
+  abstract end(fence: Fence, grant: Grant, why: 'ended' | 'given_up'): Promise<boolean>;
   /** Its tx waits a while before its authorities hold anything back for it again. */
   abstract postpone(grant: Grant, pauseMs: number): Promise<void>;
 }

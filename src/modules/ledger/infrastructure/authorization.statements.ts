@@ -10,8 +10,8 @@ const OVERDUE = `interval '30 seconds'`;
 /** For so long a tx in flight may keep an authority from what waits for it. Then its time ends, and its owner closes its slot. */
 const LONGEST_IN_FLIGHT = `interval '10 minutes'`;
 
-/** The owner could not close it: its authority goes on all the same. */
-const LONGEST_IN_ALL = `interval '15 minutes'`;
+/** For so long the no-op that closes its slot may compete before the authority goes on. */
+const LONGEST_CLOSING = `interval '5 minutes'`;
 
 /** What tx `t` says about grant `g`. It holds the name of its authority also before the signature. */
 const ENTRY = `jsonb_build_object('authorizationList', jsonb_build_array(jsonb_build_object('authority', g.authority)))`;
@@ -56,31 +56,40 @@ const IS_READY = `
                    WHERE o.chain_id = g.chain_id AND o.nonce IS NOT NULL AND t.signer = g.authority AND t.state = 'PENDING')`;
 
 /**
- * Whether something of the authority of grant `g` waits that could go on without it: another authorization, or a payload that waits for nothing but its
- * turn, which is among those that are ready first.
+ * Whether a payload of the authority of grant `g` could go on without it. Its lane came to it, and found that it waits for nothing but its turn: such ones
+ * are among those that are due first. What it costs is not known before its turn.
  */
-const IS_IN_THE_WAY = `(
-  NOT ${isPaused('g.chain_id', 'g.authority')} AND (
-    EXISTS (SELECT FROM (SELECT tx_id, sub_state FROM managed_tx WHERE chain_id = g.chain_id AND signer = g.authority AND state = 'PENDING' ORDER BY ${READY_SINCE}, -priority, tx_id LIMIT 100) p
-             WHERE p.sub_state IS NULL AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = p.tx_id AND o.nonce IS NULL))
-    OR EXISTS (SELECT FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
-                WHERE s.chain_id = g.chain_id AND s.authority = g.authority AND s.nonce IS NULL AND ${IS_WANTED})))`;
+const HAS_PAYLOAD = `
+  EXISTS (SELECT FROM (SELECT tx_id, chain_id, signer, account_id, priority, sub_state FROM managed_tx
+                        WHERE chain_id = g.chain_id AND signer = g.authority AND state = 'PENDING' AND ${READY_SINCE} > '-infinity'
+                        ORDER BY ${READY_SINCE}, -priority, tx_id LIMIT 100) p
+           WHERE p.sub_state IS NULL AND NOT ${CANNOT_GO('p')} AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = p.tx_id AND o.nonce IS NULL))`;
 
-const HAS_ENDED = `(t.state IN ${FINAL_STATES} OR (t.state = 'PENDING' AND NOT ${WANTS}) OR (g.nonce IS NULL AND t.state <> 'PENDING'))`;
-const IS_IN_FLIGHT = `t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') AND ${IS_OUT}`;
+/** Whether its authority is to sign another one now. */
+const HAS_WANTED = `
+  EXISTS (SELECT FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
+           WHERE s.chain_id = g.chain_id AND s.authority = g.authority AND s.nonce IS NULL AND ${IS_WANTED})`;
+
+/**
+ * Of grant `g` and tx `t`. It is given up only for a payload, which moves when the nonce is used, and when the time of the tx ended before, so that the tx
+ * gets no nonce any more with a signature of nobody. Another authorization would get the same nonce while both may be mined.
+ */
+const STAGE = `
+      CASE WHEN t.state IN ${FINAL_STATES} OR (t.state = 'PENDING' AND NOT ${WANTS}) OR (g.nonce IS NULL AND t.state <> 'PENDING') THEN 'ended'
+           WHEN g.nonce IS NULL THEN 'wanted'
+           WHEN t.state = 'PENDING' AND (g.granted_at <= clock_timestamp() - ${OVERDUE} OR ${CANNOT_GO('t')}) THEN 'overdue'
+           WHEN NOT ${IS_OUT} THEN 'mined'
+           WHEN t.state = 'PENDING' OR g.granted_at > clock_timestamp() - ${LONGEST_IN_FLIGHT} OR ${isPaused('g.chain_id', 'g.authority')} THEN 'open'
+           WHEN t.expires_at <= clock_timestamp() - ${LONGEST_CLOSING} AND ${HAS_PAYLOAD} THEN 'given_up'
+           WHEN ${HAS_PAYLOAD} OR ${HAS_WANTED} THEN 'in_the_way'
+           ELSE 'open' END`;
 
 /** Of those that are wanted, the oldest: an authority signs one at a time. */
 export const OPEN = {
   name: 'authorization_open',
   text: `
     SELECT g.grant_id, g.tx_id, g.chain_id, g.authority, g.nonce, g.tries, t.signer AS sender,
-           CASE WHEN ${HAS_ENDED} THEN 'ended'
-                WHEN g.nonce IS NULL THEN 'wanted'
-                WHEN t.state = 'PENDING' AND (g.granted_at <= clock_timestamp() - ${OVERDUE} OR ${CANNOT_GO('t')}) THEN 'overdue'
-                WHEN NOT ${IS_OUT} THEN 'mined'
-                WHEN t.state = 'PENDING' OR g.granted_at > clock_timestamp() - ${LONGEST_IN_FLIGHT} THEN 'open'
-                WHEN NOT ${IS_IN_THE_WAY} THEN 'open'
-                WHEN g.granted_at > clock_timestamp() - ${LONGEST_IN_ALL} THEN 'in_the_way' ELSE 'given_up' END AS stage,
+           ${STAGE} AS stage,
            (SELECT item FROM jsonb_array_elements(t.options -> 'authorizationList') AS item WHERE item ->> 'authority' = g.authority) AS item,
            g.nonce IS NULL AND ${IS_READY} AS ready
       FROM unnest($2::text[]) AS w (authority)
@@ -171,13 +180,16 @@ export const EXPIRE = {
     ${NOTED('changed')}`,
 };
 
-/** Also of a tx that is in flight for too long. */
+/**
+ * Only while it is of the stage `$3`, for which its nonce was compared with the chain. The tx is locked, so that it does not return to wait meanwhile: then
+ * the signature has to be taken back. A lane or a command that has it comes first.
+ */
 export const END = {
   name: 'authorization_end',
   text: `
-    DELETE FROM tx_authorization g USING managed_tx t
-     WHERE g.grant_id = $1 AND g.nonce IS NOT DISTINCT FROM $2::bigint AND t.tx_id = g.tx_id
-       AND (${HAS_ENDED} OR g.granted_at <= clock_timestamp() - ${LONGEST_IN_ALL} AND ${IS_IN_FLIGHT})`,
+    WITH t AS (SELECT * FROM managed_tx WHERE tx_id = $4 FOR UPDATE SKIP LOCKED)
+    DELETE FROM tx_authorization g USING t
+     WHERE g.grant_id = $1 AND g.tx_id = t.tx_id AND g.nonce IS NOT DISTINCT FROM $2::bigint AND ${STAGE} = $3`,
 };
 
 export const POSTPONE = {

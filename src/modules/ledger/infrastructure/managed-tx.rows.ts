@@ -52,8 +52,8 @@ export function wantsLonger(tx: string): string {
   return `EXISTS (SELECT FROM tx_command x WHERE x.tx_id = ${tx}.tx_id AND x.kind = 'extend' AND x.status = 'QUEUED')`;
 }
 
-/** The tx `t` of a signed authorization is not mined: the signature may still be used. */
-export const IS_OUT = `(t.block_number IS NULL OR t.closing IS NOT NULL)`;
+/** No bytes of tx `t` with its payload are mined: a signed authorization of it may still be used. */
+export const IS_OUT = `(t.block_number IS NULL OR coalesce((t.closing -> 'won')::boolean, false))`;
 
 export const FINAL_STATES = `('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`;
 

@@ -56,9 +56,9 @@ export class PgAuthorizationStore extends AuthorizationStore {
     await this.database.query(sql.EXPIRE, [txId, signer.address, id, nonce, this.node.id, 'expired']);
   }
 
-  async end(fence: Fence, { id, signer, nonce }: Grant): Promise<boolean> {
+  async end(fence: Fence, { id, txId, signer, nonce }: Grant, why: 'ended' | 'given_up'): Promise<boolean> {
     fence.tokenFor(signer);
-    const { rowCount } = await PgTx.of(fence.tx).query(sql.END, [id, nonce]);
+    const { rowCount } = await PgTx.of(fence.tx).query(sql.END, [id, nonce, why, txId]);
     return rowCount === 1;
   }
 

@@ -5,6 +5,8 @@ import { Doorbell, type Grant, InFlightLimits, LaneMemory } from '../../ledger/i
 
 /** For so long an authority gives no nonces to its payloads, to get idle. Then its payloads go on, and it tries again later. */
 const LONGEST_TURN_MS = 120_000;
+/** For so long a look holds back. Longer than looks take, so that a slow one lets nothing through. */
+const HELD_BACK_MS = 30_000;
 /** For so long the payloads of an authority may get nonces after an authorization, before it signs the next one. */
 const PAYLOADS_MS = 3_000;
 
@@ -13,8 +15,8 @@ const PAYLOADS_MS = 3_000;
 export class AuthorizationTurns {
   /** Since when a wanted one has its turn. */
   private readonly turns = new Map<string, number>();
-  /** Since when the payloads of an authority are held back, by signer. */
-  private readonly heldSince = new Map<string, number>();
+  /** Since when, and until when, the payloads of an authority are held back, by signer. */
+  private readonly held = new Map<string, { readonly since: number; readonly until: number }>();
   /** Until when payloads have their turn, by signer. */
   private readonly payloads = new Map<string, number>();
   /** Those that were seen mined. */
@@ -38,14 +40,15 @@ export class AuthorizationTurns {
     keepOf(chainId, this.turns, wanted.map(keyOf));
     for (const key of wanted.map(keyOf)) this.turns.set(key, this.turns.get(key) ?? now);
     const holding = unused.map(({ signer }) => signerKey(signer));
-    keepOf(chainId, this.heldSince, holding);
-    for (const key of holding) this.heldSince.set(key, this.heldSince.get(key) ?? now);
+    keepOf(chainId, this.held, holding);
+    for (const key of holding)
+      this.held.set(key, { since: this.held.get(key)?.since ?? now, until: now + HELD_BACK_MS });
     return due.filter(({ stage }) => stage !== 'open');
   }
 
   /** Nothing of the signer gets a nonce but its authorizations. */
   isHeldBack(signer: SignerId): boolean {
-    return this.heldSince.has(signerKey(signer));
+    return this.clock.monotonicMs() < (this.held.get(signerKey(signer))?.until ?? 0);
   }
 
   /** A wanted one did not get its nonce for too long. */
@@ -77,14 +80,14 @@ export class AuthorizationTurns {
   /** They were held back in vain, and have a turn that is as long: the txs of others take half of the time of an authority at most. */
   gaveUp(signer: SignerId): void {
     const now = this.clock.monotonicMs();
-    const heldMs = now - (this.heldSince.get(signerKey(signer)) ?? now);
+    const heldMs = now - (this.held.get(signerKey(signer))?.since ?? now);
     this.payloadsMayGo(signer, Math.max(PAYLOADS_MS, heldMs));
   }
 
   /** The chain is asked before the next nonce is given out: one endpoint may have been behind. */
   private payloadsMayGo(signer: SignerId, forMs = PAYLOADS_MS): void {
     this.memory.distrustNonce(signer);
-    this.heldSince.delete(signerKey(signer));
+    this.held.delete(signerKey(signer));
     this.payloads.set(signerKey(signer), this.clock.monotonicMs() + forMs);
   }
 

@@ -37,15 +37,18 @@ export class EndAuthorization {
   async execute(lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> {
     const { txId, stage, signer, nonce } = grant;
     if (nonce !== null && !agreed) return false;
+    const isUsed = nonce !== null && agreed !== null && agreed.nonce > nonce;
+    // Perhaps by its tx, which was not seen mined yet. When a reorg takes that back, the nonce is still its own.
+    if (stage === 'given_up' && isUsed) return false;
     const changes = await this.write.underFence([lease], 'end_authorization', async (fence) => {
       const isDone =
         stage === 'overdue'
           ? await this.store.withdraw(fence, grant, pauseMs(grant))
-          : await this.store.end(fence, grant);
+          : await this.store.end(fence, grant, stage === 'given_up' ? stage : 'ended');
       if (!isDone) return NOT_DONE;
-      if (nonce === null || !agreed) return {};
+      if (nonce === null) return {};
       const slot = { signer, nonce };
-      return { slots: agreed.nonce > nonce ? { forgotten: [slot] } : { released: [slot] } };
+      return { slots: isUsed ? { forgotten: [slot] } : { released: [slot] } };
     });
     if (changes === NOT_DONE) return false;
     if (stage === 'given_up') this.log.warn('authorization given up', { txId, authority: signerKey(signer), nonce });
