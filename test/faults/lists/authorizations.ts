@@ -24,6 +24,13 @@ export const AUTHORIZATIONS = faults(int('authorization-rows'), [
     why: 'a tx whose sender has money again gets no authorization until it was looked at',
   },
   {
+    id: 'authorization-open-newest-first',
+    in: 'authorization_open',
+    text: 's.created_at LIMIT 10',
+    becomes: 's.created_at DESC LIMIT 10',
+    why: 'txs that came first never get their authorizations',
+  },
+  {
     id: 'authorization-kept-for-the-paused',
     in: 'STAGE',
     text: " OR ${CANNOT_GO('t')}",
