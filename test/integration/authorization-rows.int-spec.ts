@@ -201,13 +201,13 @@ describe('an authorization', () => {
     const putWaiting = () => stored.putTx(6, { signer: A.address, ...TRIED });
 
     it.each([
-      ['nine minutes', 9, {}, 'open'],
-      ['nine minutes, and has expired', 9, over(6), 'open'],
-      ['eleven minutes', 11, {}, 'in_the_way'],
-      ['an hour', 60, {}, 'in_the_way'],
-      ['an hour, and has just expired', 60, over(4), 'in_the_way'],
-      ['an hour, and expired long ago', 60, over(6), 'given_up'],
-    ])('that is there for %s is %s when a payload of its signer could go on', async (_, minutes, overrides, stage) => {
+      ['nine minutes', 'open', 9, {}],
+      ['nine minutes, and has expired', 'open', 9, over(6)],
+      ['eleven minutes', 'in_the_way', 11, {}],
+      ['an hour', 'in_the_way', 60, {}],
+      ['an hour, and has just expired', 'in_the_way', 60, over(4)],
+      ['an hour, and expired long ago', 'given_up', 60, over(6)],
+    ])('that is there for %s is %s when a payload of its signer could go on', async (_, stage, minutes, overrides) => {
       await flying(minutes, overrides);
       expect(await stages()).toEqual(['open']);
       await stored.putTx(5, { signer: A.address, sub_state: 'NODE_REFUSED', ...TRIED });
