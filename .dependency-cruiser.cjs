@@ -26,7 +26,7 @@ const MAY_USE = {
   authorizations: ['chain', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   lanes: ['chain', 'events', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   confirmations: ['chain', 'signers', 'policies', 'ledger', 'lost-commits', 'nonces'],
-  permits: ['signers', 'policies'],
+  permits: ['chain', 'signers', 'policies', 'ledger'],
   webhooks: ['events'],
   retention: ['ledger'],
   broker: ['events'],

@@ -1238,6 +1238,22 @@ export const MANAGED_TXS = faults(READS, [
     caughtBy: WORK,
   },
   {
+    id: 'signers-with-work-without-owners',
+    in: 'tx_signers_with_work',
+    text: `UNION ALL SELECT owner, false FROM permit_nonce WHERE chain_id = $1 AND status IN ('WANTED', 'HELD')`,
+    becomes: '',
+    why: 'a tx waits for the permit of a signer that no node acts for',
+    caughtBy: WORK,
+  },
+  {
+    id: 'signers-with-work-owners-for-ever',
+    in: 'tx_signers_with_work',
+    text: `AND status IN ('WANTED', 'HELD')`,
+    becomes: '',
+    why: 'nodes keep the leases of all who ever signed a permit',
+    caughtBy: WORK,
+  },
+  {
     id: 'signers-with-work-without-behind',
     in: 'tx_signers_with_work',
     text: 'FROM signer_nonce_cursor WHERE chain_id = $1 AND behind IS NOT NULL',

@@ -85,6 +85,7 @@ const pending = (txId: string, signer = A, overrides: Partial<PendingTx> = {}): 
   expired: false,
   wasTried: false,
   isStopped: false,
+  hasOldPermit: false,
   ...overrides,
 });
 

@@ -16,6 +16,7 @@ const ON_EACH_CHAIN = [
   'hand-over',
   'holds',
   'left-free',
+  'permits',
   'receipts',
   'resubmit',
 ];

@@ -13,6 +13,8 @@ import { RevertedEstimates } from './reverted-estimates.js';
 export interface Look {
   readonly gas: GasEstimate;
   readonly isProvenRevert: boolean;
+  /** Whether the contracts of its permits wait for the nonces that these have; `unknown` when nobody tells. */
+  readonly permits: 'right' | 'stale' | 'unknown';
 }
 
 interface Asked {
@@ -116,24 +118,38 @@ export class EstimatePending {
     const sinceMs = this.clock.monotonicMs();
     for (const item of items) this.asked.set(keyOf(item), { signer: signerKey(item.tx.signer), look: null, sinceMs });
     try {
-      const estimates = await chain.estimateGas(items.map(({ request }) => callOf(request)));
+      // Together, so that a nonce is that of the moment of the estimate, which reverts with another one.
+      const [estimates, permits] = await Promise.all([
+        chain.estimateGas(items.map(({ request }) => callOf(request))),
+        permitsOf(chain, items),
+      ]);
       const gasOf = new Map(
         items.flatMap(({ tx }, i): [string, GasEstimate][] => (estimates[i] ? [[tx.id, estimates[i]]] : [])),
       );
-      const proven = await this.reverted.proven(chain, pending, gasOf);
-      for (const item of items) this.answered(item, gasOf.get(item.tx.id), proven.has(item.tx.id));
+      const decided = new Map([...gasOf].filter(([txId]) => !permits.has(txId)));
+      const proven = await this.reverted.proven(chain, pending, decided);
+      for (const item of items) {
+        const { id } = item.tx;
+        this.answered(item, gasOf.get(id), proven.has(id), permits.get(id) ?? 'right');
+      }
     } catch (error) {
       for (const item of items) this.asked.delete(keyOf(item));
       throw error;
     }
   }
 
-  private answered(item: PendingTx, gas: GasEstimate | undefined, isProvenRevert: boolean): void {
+  private answered(
+    item: PendingTx,
+    gas: GasEstimate | undefined,
+    isProvenRevert: boolean,
+    permits: Look['permits'],
+  ): void {
     const signer = signerKey(item.tx.signer);
     const nowMs = this.clock.monotonicMs();
     const isNewSilence = (gas?.kind === 'silent' || gas?.kind === 'unavailable') && !isSuspect(item.tx);
     if (isNewSilence) this.apart.set(signer, nowMs + APART_MS);
-    const look = { gas: gas ?? { kind: 'unavailable', message: 'the node gave no estimate' }, isProvenRevert } as const;
+    const told = gas ?? ({ kind: 'unavailable', message: 'the node gave no estimate' } as const);
+    const look = { gas: told, isProvenRevert, permits };
     this.asked.set(keyOf(item), { signer, look, sinceMs: nowMs });
   }
 
@@ -155,6 +171,24 @@ export class EstimatePending {
 /** Its last estimate had no answer, or none that is understood. */
 function isSuspect({ progress: { subState } }: ManagedTx): boolean {
   return subState === 'NODE_UNAVAILABLE' || subState === 'NODE_REFUSED';
+}
+
+/** By tx id, without those whose permits are right. Asks nothing where there are none. */
+async function permitsOf(
+  chain: ChainConnector,
+  items: readonly PendingTx[],
+): Promise<ReadonlyMap<string, Look['permits']>> {
+  const permits = items.flatMap(({ tx, request }) =>
+    (request.payload.permits ?? []).map((permit) => ({ ...permit, txId: tx.id })),
+  );
+  const nonces = permits.length === 0 ? [] : await chain.permitNonces(permits);
+  const wrong = new Map<string, Look['permits']>();
+  permits.forEach(({ txId, made }, index) => {
+    const next = nonces[index] ?? null;
+    if (next === null) wrong.set(txId, 'unknown');
+    else if (next !== made?.permitNonce && !wrong.has(txId)) wrong.set(txId, 'stale');
+  });
+  return wrong;
 }
 
 /** A client may put another payload in its place. */

@@ -11,11 +11,11 @@ const ENTRY = `jsonb_build_object('authorizationList', jsonb_build_array(jsonb_b
 const WANTS = `(t.options @> ${ENTRY})`;
 
 /** A live node acts for the account, and it is not paused. */
-const ACTS = (chain: string, address: string): string =>
+export const ACTS = (chain: string, address: string): string =>
   `NOT ${isPaused(chain, address)} AND EXISTS (SELECT FROM signer_lease l WHERE l.chain_id = ${chain} AND l.signer = ${address} AND l.expires_at > clock_timestamp())`;
 
 /** Its sender cannot pay for tx `u`, or has no price for it. */
-const IS_STUCK = `coalesce(u.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'NODE_REFUSED', 'NODE_UNAVAILABLE', 'POLICY_HELD', 'ACCOUNT_STOPPED')`;
+export const IS_STUCK = `coalesce(u.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'NODE_REFUSED', 'NODE_UNAVAILABLE', 'POLICY_HELD', 'ACCOUNT_STOPPED')`;
 
 /** Along managed_tx_live, whose order no other index has. */
 const HAS_IN_FLIGHT = (chain: string, address: string): string =>

@@ -40,6 +40,11 @@ const IS_BEFORE_PARKED = `(-p.priority, p.tx_id) < (coalesce(parked.rank, 214748
 /** A hold whose sender wants it longer has not. */
 const HAS_EXPIRED = `coalesce(t.expires_at <= clock_timestamp(), false) AND NOT ${wantsLonger('t')}`;
 
+/** Less than a quarter of the time of a permit is left: its tx may not be mined in time. */
+const HAS_OLD_PERMIT = `(t.options ? 'permits' AND EXISTS (
+             SELECT FROM jsonb_array_elements(t.options -> 'permits') AS p
+              WHERE (p #>> '{made,deadline}')::float8 - (p ->> 'ttl')::float8 / 4 < extract(epoch FROM clock_timestamp())))`;
+
 /**
  * Reads the index managed_tx_waiting: txs that were not tried in the order (priority, age), and txs that were tried and are due, the
  * longest due first. Only when more of those are due than there is room for, as after an outage, are they read by priority, each of which costs a
@@ -52,7 +57,7 @@ export const NEXT_PENDING = {
   name: 'tx_next_pending',
   text: `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, ${HAS_EXPIRED} AS expired,
-           t.next_resubmit_at IS NOT NULL AS tried, ${isStopped('t.account_id')} AS stopped
+           t.next_resubmit_at IS NOT NULL AS tried, ${isStopped('t.account_id')} AS stopped, ${HAS_OLD_PERMIT} AS old_permit
       FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::uuid[]) AS w (chain_id, signer, room, rank, after)
       LEFT JOIN LATERAL (
         SELECT -k.priority AS rank, k.tx_id FROM managed_tx k
@@ -216,6 +221,7 @@ export const SIGNERS_WITH_WORK = {
               FROM pending p
             UNION ALL SELECT signer, false FROM live
             UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = $1
+            UNION ALL SELECT owner, false FROM permit_nonce WHERE chain_id = $1 AND status IN ('WANTED', 'HELD')
             UNION ALL SELECT signer, false FROM signer_nonce_cursor WHERE chain_id = $1 AND behind IS NOT NULL
             UNION ALL SELECT signer, true FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work
      WHERE work.signer IS NOT NULL GROUP BY work.signer`,
@@ -262,20 +268,20 @@ export class PgTxQueue extends TxQueue {
 
   async nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]> {
     if (wanted.length === 0) return [];
-    const { rows } = await this.database.query<RequestRow & { expired: boolean; tried: boolean; stopped: boolean }>(
-      NEXT_PENDING,
-      [
-        ...signerColumns(wanted.map(({ signer }) => signer)),
-        wanted.map(({ room }) => room),
-        wanted.map(({ after }) => (after ? -after.priority : BELOW_ALL_RANKS)),
-        wanted.map(({ after }) => after?.txId ?? '00000000-0000-0000-0000-000000000000'),
-      ],
-    );
+    const { rows } = await this.database.query<
+      RequestRow & { expired: boolean; tried: boolean; stopped: boolean; old_permit: boolean }
+    >(NEXT_PENDING, [
+      ...signerColumns(wanted.map(({ signer }) => signer)),
+      wanted.map(({ room }) => room),
+      wanted.map(({ after }) => (after ? -after.priority : BELOW_ALL_RANKS)),
+      wanted.map(({ after }) => after?.txId ?? '00000000-0000-0000-0000-000000000000'),
+    ]);
     return rows.map((row) => ({
       ...toRequested(row),
       expired: row.expired,
       wasTried: row.tried,
       isStopped: row.stopped,
+      hasOldPermit: row.old_permit,
     }));
   }
 

@@ -72,7 +72,7 @@ export class IntakeRules {
   /** Other types than these depend on the prices of the chain. */
   private assertSigned({
     signer,
-    payload: { blobHashes, authorizationList },
+    payload: { blobHashes, authorizationList, permits = [] },
   }: Pick<TxRequest, 'signer' | 'payload'>): void {
     if (blobHashes) this.custody.assertSigns(signer, 3);
     if (authorizationList) this.custody.assertSigns(signer, 4);
@@ -81,6 +81,7 @@ export class IntakeRules {
       const address = 'authority' in item ? item.authority : signer.address;
       this.custody.assertSigns({ chainId: signer.chainId, address }, 'authorization');
     }
+    for (const { owner } of permits) this.custody.assertSigns({ chainId: signer.chainId, address: owner }, 'typedData');
   }
 }
 
