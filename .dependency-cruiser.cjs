@@ -21,7 +21,7 @@ const MAY_USE = {
   requests: ['chain', 'signers', 'policies', 'events', 'ledger'],
   sending: ['chain', 'signers', 'policies', 'ledger'],
   'lost-commits': ['chain', 'events', 'signers', 'ledger'],
-  nonces: ['chain', 'signers', 'ledger', 'sending', 'lost-commits'],
+  nonces: ['chain', 'signers', 'events', 'ledger', 'sending', 'lost-commits'],
   commands: ['chain', 'events', 'signers', 'policies', 'ledger', 'requests', 'sending', 'lost-commits'],
   authorizations: ['chain', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   lanes: ['chain', 'events', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],

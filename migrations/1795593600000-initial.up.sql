@@ -115,11 +115,17 @@ CREATE TABLE signer_nonce_cursor (
   -- The chain is behind our books: what is known of it, and since when. Nothing of the signer is sent.
   behind         jsonb,
   behind_since   timestamptz,
+  -- Of a signer whose key no node has: the lowest nonce that nobody has and that higher ones wait for, and since when. It is told once.
+  gap            bigint,
+  gap_since      timestamptz,
   PRIMARY KEY (chain_id, signer),
-  CONSTRAINT signer_nonce_cursor_behind CHECK ((behind IS NULL) = (behind_since IS NULL))
+  CONSTRAINT signer_nonce_cursor_behind CHECK ((behind IS NULL) = (behind_since IS NULL)),
+  CONSTRAINT signer_nonce_cursor_gap CHECK ((gap IS NULL) = (gap_since IS NULL))
 ) WITH (fillfactor = 50);
 -- Nearly always empty, and read by every probe of readiness.
 CREATE INDEX signer_nonce_cursor_behind ON signer_nonce_cursor (chain_id, signer) WHERE behind IS NOT NULL;
+-- Nearly always empty, and read each second.
+CREATE INDEX signer_nonce_cursor_gap ON signer_nonce_cursor (chain_id, signer) WHERE gap IS NOT NULL;
 
 -- The slots: one nonce of one signer each.
 CREATE TABLE signer_nonce_allocation (

@@ -35,7 +35,8 @@ export async function checkSigners(
   const metrics = new Metrics(new Registry(), config);
   const chains = new ConfiguredChains(config, metrics, clock, log);
   const signerOf = (custody: Custody) => new CustodyAttemptSigner(custody);
-  const check = new CheckSigners(chains, signerOf, new PgSignerDirectory(database), new PgNonceLedger(database), clock);
+  const checkOf = (custody: Custody) =>
+    new CheckSigners(chains, signerOf, new PgSignerDirectory(database), new PgNonceLedger(database, custody), clock);
   const tools = { metrics, clock, pause: realPause, log };
   const seen = new Set<string>();
   let isRight = true;
@@ -46,7 +47,7 @@ export async function checkSigners(
         const findings = await answeredWithin(realPause, OPENED_WITHIN_MS, opening).then(
           (custody): Finding[] | Promise<Finding[]> =>
             custody
-              ? check.execute(id, custody)
+              ? checkOf(custody).execute(id, custody)
               : [{ chainId: id, type: entry.type, problem: `its custody told no accounts in ${OPENED_WITHIN_MS} ms` }],
           (error: unknown) => [
             { chainId: id, type: entry.type, problem: `its custody tells no accounts: ${messageOf(error)}` },
@@ -84,17 +85,18 @@ function jsonOf(finding: Finding): string {
   );
 }
 
-function flat({ signer, custody, signedInMs, balance, nonces }: SignerCheck): object {
-  return { ...signer, custody, signedInMs, balance, nonces };
+function flat({ signer, custody, signedInMs, note, balance, nonces }: SignerCheck): object {
+  return { ...signer, custody, signedInMs, note, balance, nonces };
 }
 
 function wordsOf(finding: Finding): string {
   const problems = problemsOf(finding);
   const mark = problems.length === 0 ? 'ok  ' : 'FAIL';
   if ('problem' in finding) return `${mark} ${finding.chainId} ${finding.type}: ${finding.problem}`;
-  const { signer, custody, signedInMs, balance, nonces } = finding;
+  const { signer, custody, signedInMs, note, balance, nonces } = finding;
   const { latest, pending, next } = nonces;
   const facts = [
+    note,
     signedInMs === null ? null : `a test signature recovers (${signedInMs.toFixed(0)} ms)`,
     balance === null ? null : `balance ${balance} wei`,
     latest === null ? null : `nonce ${latest}, pending ${pending ?? '?'}, next here ${next ?? 'none yet'}`,

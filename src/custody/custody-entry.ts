@@ -15,7 +15,7 @@ export interface CustodyReference {
 export interface CustodyKey {
   readonly address: Address;
   readonly reference: CustodyReference;
-  /** What the key can sign; absent when that is everything. */
+  /** What the key can sign; absent when that is everything. Nothing: outside senders have it, and no node does. */
   readonly signs?: readonly SignableKind[];
   /** Another process signs. The lanes of its signers have workers of their own, so that no others wait for it. */
   readonly isRemote?: boolean;

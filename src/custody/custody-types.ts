@@ -3,6 +3,7 @@ import { AwsKmsCustody } from './aws-kms.js';
 import { ClefCustody } from './clef.js';
 import type { CustodyEntry } from './custody-entry.js';
 import { ElsewhereCustody } from './elsewhere.js';
+import { ExternalCustody } from './external.js';
 import { GoogleKmsCustody } from './google-kms.js';
 import { KeystoreCustody } from './keystore.js';
 import { MnemonicCustody } from './mnemonic.js';
@@ -19,4 +20,5 @@ export const CUSTODY_TYPES: Record<string, ConfigClass<CustodyEntry>> = {
   awsKms: AwsKmsCustody,
   googleKms: GoogleKmsCustody,
   elsewhere: ElsewhereCustody,
+  external: ExternalCustody,
 };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { JsonRpcProvider } from 'ethers';
 import type { EventDocument } from '../../src/modules/events/index.js';
 import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
+import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { devWallet } from '../support/dev-wallets.js';
 import { EventBodyRules } from '../support/event-body-rules.js';
@@ -28,6 +29,8 @@ interface EventPage {
 
 const HAPPY = ['tx.accepted', 'tx.submitted', 'tx.receipt_updated', 'tx.confirmations', 'tx.confirmed'];
 const TO = DEV_ACCOUNTS[9];
+/** Whose key no node has. */
+const EXTERNAL = `0x${'e1'.repeat(20)}`;
 
 let anvil: RunningAnvil;
 let database: TestDatabase;
@@ -61,7 +64,11 @@ function start(role: string): Promise<Service> {
     node: { role },
     webhooks: { allow: ['127.0.0.1/32'] },
   };
-  return Service.start({ databaseUrl: database.url, rpcUrl: front.url, config });
+  const signers = [
+    { type: 'mnemonic', phrase: DEV_MNEMONIC, count: 10 },
+    { type: 'external', addresses: [EXTERNAL] },
+  ];
+  return Service.start({ databaseUrl: database.url, rpcUrl: front.url, config, chain: { signers } });
 }
 
 const mine = (): Promise<unknown> => provider.send('evm_mine', []);
@@ -276,6 +283,33 @@ describe('the documented bodies', () => {
     ]);
     const frame = all.frames.find(({ event }) => event === 'hold.consumed')?.data as unknown as Body;
     expect(frame.data).toMatchObject({ nonce: used.nonce, requestId: 'held', status: 'success' });
+  });
+
+  it('tell of a gap that nobody here can fill, and that it is closed', async () => {
+    const signer = `/api/v1/signers/31337/${EXTERNAL}`;
+    const refused = { code: 'external_signer', status: 422 };
+    const payload = { signer: EXTERNAL, requestId: 'payload', payload: { to: TO, value: '1' } };
+    expect((await api.post('/api/v1/tx', payload)).body).toMatchObject(refused);
+    expect((await api.post('/api/v1/tx/simulate', payload)).body).toMatchObject(refused);
+    const items = await api.post<{ items: object[] }>('/api/v1/tx/batch', { items: [payload] });
+    expect(items.body.items).toMatchObject([{ problem: refused }]);
+    const reserve = async (requestId: string, count: number): Promise<Held[]> =>
+      (await api.post<{ holds: Held[] }>(`${signer}/nonces`, { requestId, count })).body.holds;
+    const [first] = (await reserve('two', 2)) as [Held];
+    const close = await api.post(`${signer}/nonces/0/close`, { holdId: first.holdId, reason: 'lost' });
+    expect(close.body).toMatchObject(refused);
+    await api.post(`${signer}/nonces/0/release`, { holdId: first.holdId });
+    await until('the gap is told', async () => has('signer.nonce_gap'));
+    const shown = await api.get<{ items: { address: string; custody: object; nonceGap: object | null }[] }>(
+      '/api/v1/signers',
+    );
+    expect(shown.body.items.find(({ address }) => address === EXTERNAL)).toMatchObject({
+      custody: { type: 'external' },
+      nonceGap: { nonce: 0 },
+    });
+    expect((await api.get(`${signer}/nonces/0`)).body).toMatchObject({ slot: { use: 'gap', status: 'RELEASED' } });
+    expect(await reserve('next', 1)).toMatchObject([{ nonce: 0 }]);
+    await until('it is closed', async () => has('signer.nonce_gap_closed'));
   });
 
   it('are those of the OpenAPI document, for every type', async () => {

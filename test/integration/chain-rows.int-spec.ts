@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Block } from '../../src/modules/chain/domain/block.js';
 import { PgBlockStore } from '../../src/modules/chain/infrastructure/pg-block-store.js';
 import { PgChainActivity } from '../../src/modules/confirmations/infrastructure/pg-chain-activity.js';
+import { signerKey } from '../../src/kernel/signer-id.js';
 import { PgSignerDirectory } from '../../src/modules/signers/infrastructure/pg-signer-directory.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows } from '../support/stored-rows.js';
@@ -167,17 +168,18 @@ describe('the work on chains', () => {
 
 describe('the directory of signers', () => {
   const directory = new PgSignerDirectory(database);
+  const register = (signers: readonly object[], self = 'me') => directory.register(signers as never, self, 60_000);
   const custody = async (): Promise<unknown> =>
     stored.read('SELECT address, custody FROM signer ORDER BY chain_id, address');
   const OURS = aSigner(1);
   const OTHER = aSigner(2);
 
   it('has each with where its key is, and learns when that changes', async () => {
-    await directory.register([
+    await register([
       { signer: OTHER, reference: { type: 'mnemonic', index: 2 } },
       { signer: OURS, reference: { type: 'mnemonic', index: 1 } },
-    ] as never);
-    await directory.register([{ signer: OURS, reference: { type: 'key', file: 'a' } }] as never);
+    ]);
+    await register([{ signer: OURS, reference: { type: 'key', file: 'a' } }]);
     expect(await custody()).toEqual([
       { address: OURS.address, custody: { type: 'key', file: 'a' } },
       { address: OTHER.address, custody: { type: 'mnemonic', index: 2 } },
@@ -186,7 +188,7 @@ describe('the directory of signers', () => {
 
   it('writes signers in the order of their keys, so that two nodes never deadlock', async () => {
     const reference = { type: 'mnemonic', index: 1 };
-    await directory.register([OTHER, OURS].map((signer) => ({ signer, reference })));
+    await register([OTHER, OURS].map((signer) => ({ signer, reference })));
     expect(await stored.read('SELECT address FROM signer ORDER BY ctid')).toEqual([
       { address: OURS.address },
       { address: OTHER.address },
@@ -194,27 +196,65 @@ describe('the directory of signers', () => {
   });
 
   it('refuses a key of a key service that has another address than before, and writes nothing; other keys may share a path', async () => {
-    const at = (signer: typeof OURS, reference: object): Parameters<typeof directory.register>[0] => [
+    const at = (signer: typeof OURS, reference: object): object[] => [
       { signer, reference: { type: 'awsKms', ...reference } },
     ];
-    await directory.register(at(OURS, { keyId: 'alias/a' }));
-    await directory.register(at(OURS, { keyId: 'alias/a' }));
-    await expect(directory.register(at(OTHER, { keyId: 'alias/a' }))).rejects.toThrow(
+    await register(at(OURS, { keyId: 'alias/a' }));
+    await register(at(OURS, { keyId: 'alias/a' }));
+    await expect(register(at(OTHER, { keyId: 'alias/a' }))).rejects.toThrow(
       `the key alias/a had the address ${OURS.address} on chain ${OURS.chainId}, and has ${OTHER.address} now`,
     );
     expect(await custody()).toEqual([{ address: OURS.address, custody: { type: 'awsKms', keyId: 'alias/a' } }]);
-    await directory.register(at({ ...OTHER, chainId: OURS.chainId + 1 }, { keyId: 'alias/a' }));
-    await directory.register(at(OTHER, { keyId: 'alias/b' }));
-    await directory.register(at(aSigner(3), { path: 'm/0' }));
-    await directory.register(at(aSigner(4), { path: 'm/0' }));
+    await register(at({ ...OTHER, chainId: OURS.chainId + 1 }, { keyId: 'alias/a' }));
+    await register(at(OTHER, { keyId: 'alias/b' }));
+    await register(at(aSigner(3), { path: 'm/0' }));
+    await register(at(aSigner(4), { path: 'm/0' }));
     expect(await custody()).toHaveLength(5);
   });
 
+  it('refuses a signer that is external here and not at a node that runs, or the other way round, and writes nothing', async () => {
+    const [external, key] = ['external', 'key'].map((type) => [{ signer: OURS, reference: { type } }]);
+    const onOther = { ...OURS, chainId: OURS.chainId + 1 };
+    const announce = (nodeId: string, keys: readonly string[], ago = '1 second') =>
+      stored.lab.observer.run(
+        `WITH k AS (INSERT INTO node_key_set (key_set, signers) VALUES ($1, $2))
+         INSERT INTO node (node_id, acts, serves, key_set, last_seen_at) VALUES ($1, true, true, $1, clock_timestamp() - $3::interval)`,
+        [nodeId, keys, ago],
+      );
+    await register(key ?? []);
+    await announce('me', [signerKey(OURS)]);
+    await announce('gone', [signerKey(OURS)], '2 minutes');
+    await announce('of another', [signerKey(OTHER)]);
+    await register(external ?? []);
+    await announce('other', [OURS, onOther].map(signerKey));
+    await register(external ?? []);
+    await register([{ signer: onOther, reference: { type: 'key' } }]);
+    const refusal = `the custody of ${OURS.address} on chain ${OURS.chainId} is external at a node that runs, and external at one of the two only`;
+    await expect(register(key ?? [])).rejects.toThrow(refusal);
+    expect(await custody()).toEqual(['external', 'key'].map((type) => ({ address: OURS.address, custody: { type } })));
+    await expect(register(key ?? [], 'other')).rejects.toThrow(refusal);
+  });
+
+  it('refuses one of two that have announced themselves, and start at once with another custody', async () => {
+    const [external, key] = ['external', 'key'].map((type) => [{ signer: OURS, reference: { type } }]);
+    for (const node of ['one', 'two'])
+      await stored.lab.observer.run(
+        `WITH k AS (INSERT INTO node_key_set (key_set, signers) VALUES ('both', $2) ON CONFLICT DO NOTHING)
+         INSERT INTO node (node_id, acts, serves, key_set) VALUES ($1, true, true, 'both')`,
+        [node, [signerKey(OURS)]],
+      );
+    for (let round = 0; round < 10; round += 1) {
+      const outcomes = await Promise.allSettled([register(external ?? [], 'one'), register(key ?? [], 'two')]);
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      await stored.lab.observer.run('DELETE FROM signer', []);
+    }
+  });
+
   it('writes nothing where nothing has changed', async () => {
-    const known = [{ signer: OURS, reference: { type: 'mnemonic', index: 1 } }] as never;
-    await directory.register(known);
+    const known = [{ signer: OURS, reference: { type: 'mnemonic', index: 1 } }];
+    await register(known);
     const before = await stored.read('SELECT xmin::text FROM signer');
-    await directory.register(known);
+    await register(known);
     expect(await stored.read('SELECT xmin::text FROM signer')).toEqual(before);
   });
 });

@@ -50,6 +50,14 @@ async function reasons(node: TestNode, txId: string): Promise<string[]> {
   return rows.map(({ reason }) => reason);
 }
 
+/** A tx that gets no nonce now. */
+async function waitingAnHour(tag: number): Promise<string> {
+  const txId = await lab.create(tag);
+  const text = `UPDATE managed_tx SET next_resubmit_at = clock_timestamp() + interval '1 hour' WHERE tx_id = $1`;
+  await lab.node.get(Database).query({ name: 'test_wait', text }, [txId]);
+  return txId;
+}
+
 function sentWith(tag: number): string[] {
   return [...new Set(lab.chain.sent.filter(({ data }) => data === tagged(tag)).map(({ hash }) => hash))];
 }
@@ -310,21 +318,27 @@ describe.each(PLACES)('a promoted standby that had not received the commit of by
     expect(await lab.openFills(next)).toEqual([]);
   });
 
-  it('executes a payload once that got the nonce of another, which had ended', async () => {
-    lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
-    const unsent = await lab.sent(1);
-    expect(await lab.states([unsent])).toEqual(['ALLOCATED']);
-    const txId = await lab.create(2);
-    const next = await promotedWithout(async () => {
-      await lab.cancelUnsent(unsent);
-      await lab.node.step();
-      delete lab.chain.faults.broadcast;
-      expect(sentWith(2)).toHaveLength(1);
-    });
-    // The client of the first one was told that it is CANCELLED.
-    expect(await lab.states([unsent, txId], next)).toEqual(['CANCELLED', 'CONFIRMED']);
-    expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([0, 1]);
-  });
+  // By age, because the row of one is written before that of the other.
+  it.each(['older', 'younger'])(
+    'executes a payload once that got the nonce of a %s one, which had ended',
+    async (age) => {
+      const waiting = age === 'younger' ? await waitingAnHour(2) : null;
+      lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
+      const unsent = await lab.sent(1);
+      expect(await lab.states([unsent])).toEqual(['ALLOCATED']);
+      const txId = waiting ?? (await lab.create(2));
+      const next = await promotedWithout(async () => {
+        await lab.cancelUnsent(unsent);
+        await makeWaitingDue(lab.node);
+        await lab.node.step();
+        delete lab.chain.faults.broadcast;
+        expect(sentWith(2)).toHaveLength(1);
+      });
+      // The client of the first one was told that it is CANCELLED.
+      expect(await lab.states([unsent, txId], next)).toEqual(['CANCELLED', 'CONFIRMED']);
+      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([0, 1]);
+    },
+  );
 
   describe('executes each payload once, when no-ops used the nonces that the standby knows', () => {
     const TOO_CHEAP = refused('fee_cap_too_low', 'max fee per gas less than block base fee');

@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvariantViolation } from '../../src/kernel/errors.js';
-import type { SignerId } from '../../src/kernel/signer-id.js';
+import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { Fence } from '../../src/modules/signers/domain/fence.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import type { SequenceState, SlotRef } from '../../src/modules/signers/index.js';
-import { anAddress, aHash, DEV_CHAIN } from '../support/builders.js';
+import { PgNonceLedger } from '../../src/modules/signers/infrastructure/pg-nonce-ledger.js';
+import { anAddress, aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { EmptyDatabase } from '../support/empty-application.js';
+import { KeysOf } from '../support/fakes/fake-node.js';
 import { ledgerLab, MINED_HASH, txIdOf } from '../support/ledger-lab.js';
 
 const lab = await ledgerLab();
@@ -112,6 +115,22 @@ describe('read', () => {
     expect(await ledger.gaps([lease.signer, other.signer])).toEqual(slotsAt(lease.signer, 3n));
     await lab.leave(other.signer, 'RELEASED', 4n);
     expect(await ledger.gaps([other.signer], true)).toEqual(slotsAt(other.signer, 3n, 6n));
+  });
+
+  it('answers all of a signer whose key no node has together, the lowest first, also what others wait for', async () => {
+    const [lease, other] = [await lab.lease(), await lab.lease()];
+    for (const { signer } of [lease, other]) {
+      await lab.leaveCursor(signer, 9n);
+      await lab.leave(signer, 'RELEASED', 4n);
+      await lab.leave(signer, 'HELD', 8n);
+      await lab.leaveOutside(signer, 10n, 6n, 3n);
+    }
+    for (const signer of [lease.signer, twinOf(other.signer)]) lab.external.add(signerKey(signer));
+    const states = await lab.write([lease, other], (fence) => ledger.read(fence, [lease.signer, other.signer], 4));
+    expect(states.map(({ released, outside }) => [released, outside])).toEqual([
+      [[3n, 4n, 6n, 10n], []],
+      [[4n], [10n]],
+    ]);
   });
 
   it('answers nothing of a signer that was never aligned', async () => {
@@ -294,6 +313,37 @@ it('new slots that no tx holds are free, under the token of the lease, and an ex
   await expect(lab.write([lease], (fence) => ledger.openFree(fence, slotsAt(signer, 6n)))).rejects.toThrow('duplicate');
 });
 
+it('what is free where no node has the key is for no payload when the key comes', async () => {
+  const leases = [await lab.lease(), await lab.lease()];
+  const at = (nonce: bigint): SlotRef[] => leases.map(({ signer }) => ({ signer, nonce }));
+  for (const { signer } of at(4n)) {
+    await lab.leaveCursor(signer, 9n);
+    await lab.leave(signer, 'HELD', 4n);
+  }
+  const key = leases
+    .slice(0, 1)
+    .map(({ signer }) => signerKey(signer))
+    .join();
+  lab.external.add(key);
+  await lab.write(leases, async (fence) => {
+    await ledger.freeMissing(fence, at(3n), 5);
+    await ledger.release(fence, at(4n));
+    await ledger.openFree(fence, at(5n));
+  });
+  lab.external.delete(key);
+  const states = await lab.write(leases, (fence) =>
+    ledger.read(
+      fence,
+      leases.map(({ signer }) => signer),
+      9,
+    ),
+  );
+  expect(states.map(({ released, outside }) => [released, outside])).toEqual([
+    [[], [3n, 4n, 5n]],
+    [[3n, 4n, 5n], []],
+  ]);
+});
+
 describe('nonce gaps', () => {
   it('are the free slots below a held one, lowest first, and none above the highest', async () => {
     const [lease, other] = [await lab.lease(), await lab.lease()];
@@ -307,6 +357,84 @@ describe('nonce gaps', () => {
     // A consumed slot above waits for nothing.
     await lab.leave(other.signer, 'CONSUMED', 4n);
     expect(await ledger.gaps([lease.signer, other.signer])).toEqual(slotsAt(lease.signer, 2n, 4n));
+  });
+});
+
+describe('the lowest nonce gap', () => {
+  it('is noted when it is another one, with its time, and when there is none any more', async () => {
+    const [lease, other] = [await lab.lease(), await lab.lease()];
+    const { signer } = lease;
+    for (const each of [signer, other.signer]) lab.external.add(signerKey(each));
+    for (const each of [signer, other.signer, twinOf(signer)]) await lab.leaveCursor(each, 9n);
+    await lab.leave(signer, 'RELEASED', 5n, 3n, 7n);
+    await lab.leave(signer, 'CONSUMED', 1n);
+    await lab.leave(twinOf(signer), 'CONSUMED', 8n);
+    await lab.leave(other.signer, 'RELEASED', 3n);
+    await lab.leave(twinOf(other.signer), 'HELD', 4n);
+    const both = [signer, other.signer];
+    expect(await ledger.movedGaps(both)).toEqual([]);
+    await lab.leave(signer, 'HELD', 2n, 6n);
+    const seen = { signer, before: null, gap: 3n };
+    expect(await ledger.movedGaps(both)).toEqual([seen]);
+    const noted = () => lab.write([lease, other], (fence) => ledger.noteGaps(fence, both));
+    expect([await noted(), await noted(), await ledger.movedGaps(both)]).toEqual([[seen], [], []]);
+    expect([await lab.gap(signer), await lab.gap(other.signer), await lab.gap(twinOf(signer))]).toEqual([
+      { gap: 3n, isTimed: true, token: 3n },
+      { gap: null, isTimed: false, token: 0n },
+      { gap: null, isTimed: false, token: 0n },
+    ]);
+    await lab.write([lease], (fence) => ledger.hold(fence, [{ signer, nonce: 3n, txId: txIdOf(0x3000) }], []));
+    expect(await noted()).toEqual([{ signer, before: 3n, gap: 5n }]);
+    await lab.write([lease], (fence) => ledger.hold(fence, [{ signer, nonce: 5n, txId: txIdOf(0x3001) }], []));
+    expect(await noted()).toEqual([{ signer, before: 5n, gap: null }]);
+    expect(await lab.gap(signer)).toEqual({ gap: null, isTimed: false, token: 3n });
+  });
+
+  it('is none below what is in a block, and none where a node has the key, whatever was noted before', async () => {
+    const lease = await lab.lease();
+    const { signer } = lease;
+    const key = signerKey(signer);
+    await lab.leaveCursor(signer, 9n);
+    await lab.leave(signer, 'RELEASED', 3n);
+    await lab.leave(signer, 'HELD', 5n);
+    const noted = () => lab.write([lease], (fence) => ledger.noteGaps(fence, [signer]));
+    expect([await ledger.movedGaps([signer]), await noted()]).toEqual([[], []]);
+    lab.external.add(key);
+    await lab.leaveTx(signer, 2n, 'MINED');
+    await lab.leaveTx(signer, 5n, 'IN_MEMPOOL');
+    await lab.leaveTx(twinOf(signer), 5n, 'MINED');
+    expect(await noted()).toEqual([{ signer, before: null, gap: 3n }]);
+    lab.external.delete(key);
+    const closed = [{ signer, before: 3n, gap: null }];
+    expect([await ledger.movedGaps([signer]), await noted()]).toEqual([closed, closed]);
+    lab.external.add(key);
+    await lab.leave(signer, 'HELD', 6n);
+    await lab.leaveTx(signer, 6n, 'MINED');
+    expect([await ledger.movedGaps([signer]), await noted()]).toEqual([[], []]);
+  });
+
+  it('is closed by a nonce above it that is used for good', async () => {
+    const lease = await lab.lease();
+    const { signer } = lease;
+    lab.external.add(signerKey(signer));
+    await lab.leaveCursor(signer, 9n);
+    await lab.leave(signer, 'RELEASED', 3n);
+    await lab.leave(signer, 'HELD', 5n);
+    const noted = () => lab.write([lease], (fence) => ledger.noteGaps(fence, [signer]));
+    expect(await noted()).toEqual([{ signer, before: null, gap: 3n }]);
+    await lab.leaveWithoutTx(signer, 'CONSUMED', 4n);
+    expect(await noted()).toEqual([{ signer, before: 3n, gap: null }]);
+  });
+
+  it('is looked for only where no node has the key, and where one is noted', async () => {
+    const [signer, external] = [aSigner(1), aSigner(2)];
+    const database = new EmptyDatabase();
+    const custody = Object.assign(new KeysOf([]), { external: [external] });
+    const asking = new PgNonceLedger(database as never, custody);
+    await asking.movedGaps([signer]);
+    expect(database.statements).toEqual(['nonce_noted_gaps']);
+    await asking.movedGaps([signer, external]);
+    expect(database.statements.slice(1)).toEqual(['nonce_noted_gaps', 'nonce_moved_gaps']);
   });
 });
 
@@ -497,5 +625,6 @@ it('asked for no slots at all every method writes nothing, and is no bug', async
   });
   expect(await ledger.missing([])).toEqual([]);
   expect(await ledger.gaps([])).toEqual([]);
+  expect(await ledger.movedGaps([])).toEqual([]);
   expect(await lab.slots(lease.signer)).toEqual([]);
 });

@@ -90,7 +90,9 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     parts: [
       'ReassignNonces',
       'TendHolds',
+      'WatchGaps',
       'HoldScheduler',
+      'GapScheduler',
       'pg-txs-in-flight/WAITING_HOLDS',
       'ReopenNonces',
       'FreeNonceGaps',

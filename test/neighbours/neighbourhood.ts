@@ -110,6 +110,10 @@ class PoisonedCustody extends Custody {
     return CUSTODY.has(signer);
   }
 
+  isExternal(): boolean {
+    return false;
+  }
+
   assertSigns(): void {
     // These custodies sign all.
   }

@@ -30,6 +30,8 @@ const QUEUE_JOBS = [
   { weight: 4, value: 'renew' },
   { weight: 2, value: 'hand over' },
 ] as const satisfies typeof JOBS;
+/** Where outside senders have nonces. */
+const OUTSIDE_JOBS = [{ weight: 4, value: 'holds' }] as const satisfies typeof JOBS;
 /** Awaits of a lane step with a few txs: a mishap comes somewhere among them. */
 const AWAITS_OF_A_STEP = 45;
 const WRITES_OF_A_ROUND = 8;
@@ -118,6 +120,11 @@ export async function race(world: World): Promise<void> {
   if (random.chance(0.5)) for (const signer of signers) await endLease(world, signer);
   world.note(`${first.id} and ${second.id} at once`);
   await Promise.all([world.run(first, anyJob(world), signers), world.run(second, anyJob(world), signers)]);
+}
+
+/** Whoever else has a key of ours. */
+export async function outside(world: World): Promise<void> {
+  await world.outside?.use();
 }
 
 export async function resume(world: World): Promise<void> {
@@ -219,7 +226,8 @@ export function isExpected(error: unknown): boolean {
 }
 
 function anyJob({ play, random }: World): Job {
-  return random.weighted(play.mode === 'basic' ? JOBS : QUEUE_JOBS);
+  const jobs = play.mode === 'basic' ? JOBS : QUEUE_JOBS;
+  return random.weighted(play.hasOutside === true ? [...jobs, ...OUTSIDE_JOBS] : jobs);
 }
 
 function arm({ random }: World, { gate }: SimNode, mishap: Mishap): void {

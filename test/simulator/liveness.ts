@@ -95,7 +95,12 @@ export function checkEverythingWakes(
   { nodes, signers }: { readonly nodes: readonly SimNode[]; readonly signers: readonly SignerId[] },
 ): void {
   for (const tx of now.txs) {
-    if (tx.state !== 'PENDING' && tx.state !== 'ALLOCATED' && tx.state !== 'IN_MEMPOOL') continue;
+    // The nonces of outside senders are looked at in turn.
+    if (
+      (tx.kind === 'hold' && tx.nonce !== null) ||
+      (tx.state !== 'PENDING' && tx.state !== 'ALLOCATED' && tx.state !== 'IN_MEMPOOL')
+    )
+      continue;
     if (tx.isFar && !now.commands.some(({ replacement, status }) => replacement === tx.id && status === 'QUEUED'))
       fail(tx, 'its next time is more than a day away');
     if (tx.state === 'PENDING' || tx.resubmits || now.txs.some((rival) => isSentFor(tx, rival))) continue;

@@ -6,6 +6,7 @@ import { CloseExpired } from '../../src/modules/commands/application/close-expir
 import { ExecuteCommands } from '../../src/modules/commands/application/execute-commands.js';
 import { LeaseManager } from '../../src/modules/signers/index.js';
 import { FreeNonceGaps } from '../../src/modules/nonces/index.js';
+import { TendHolds } from '../../src/modules/nonces/application/tend-holds.js';
 import { HandOver } from '../../src/modules/lanes/application/hand-over.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
 import { BumpDue } from '../../src/modules/lanes/application/bump-due.js';
@@ -22,6 +23,7 @@ import {
   DrivenFollower,
   DrivenHandOver,
   DrivenHeartbeat,
+  DrivenHolds,
   DrivenLanes,
   DrivenReceipts,
   DrivenResubmits,
@@ -37,7 +39,8 @@ export type Job =
   | 'balances'
   | 'renew'
   | 'hand over'
-  | 'deliver';
+  | 'deliver'
+  | 'holds';
 
 export type Jobs = Readonly<Record<Job, (signers: readonly SignerId[]) => Promise<void>>>;
 
@@ -78,6 +81,7 @@ export function plainJobs(node: Container): Jobs {
     renew: () => node.get(LeaseManager).renewAll(),
     'hand over': () => node.get(HandOver).execute(DEV_CHAIN),
     deliver: () => deliver(node),
+    holds: () => node.get(TendHolds).execute(DEV_CHAIN),
   };
 }
 
@@ -106,5 +110,6 @@ export function scheduledJobs(node: Container): Jobs {
     renew: beat,
     'hand over': met(() => node.get(DrivenHandOver).tickNow()),
     deliver: met(() => deliver(node)),
+    holds: met(() => node.get(DrivenHolds).tickNow()),
   };
 }

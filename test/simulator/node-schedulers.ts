@@ -6,6 +6,7 @@ import { BalanceScheduler } from '../../src/modules/lanes/infrastructure/balance
 import { HandOverScheduler } from '../../src/modules/lanes/infrastructure/hand-over-scheduler.js';
 import { LaneScheduler } from '../../src/modules/lanes/infrastructure/lane-scheduler.js';
 import { ResubmitScheduler } from '../../src/modules/lanes/infrastructure/resubmit-scheduler.js';
+import { HoldScheduler } from '../../src/modules/nonces/infrastructure/hold-scheduler.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import type { Provider, Token } from '../support/container.js';
 
@@ -72,6 +73,12 @@ export class DrivenBalances extends BalanceScheduler {
   }
 }
 
+export class DrivenHolds extends HoldScheduler {
+  tickNow(): Promise<void> {
+    return this.tick(DEV_CHAIN);
+  }
+}
+
 export class DrivenResubmits extends ResubmitScheduler {
   tickNow(): Promise<void> {
     return this.tick(DEV_CHAIN);
@@ -87,5 +94,6 @@ export const SCHEDULERS: readonly (readonly [Token, Provider])[] = [
   [BalanceScheduler, { provide: BalanceScheduler, useExisting: DrivenBalances }],
   [ReceiptChecker, { provide: ReceiptChecker, useExisting: DrivenReceipts }],
   [CommandScheduler, { provide: CommandScheduler, useExisting: DrivenCommands }],
+  [HoldScheduler, { provide: HoldScheduler, useExisting: DrivenHolds }],
   [ResubmitScheduler, { provide: ResubmitScheduler, useExisting: DrivenResubmits }],
 ];

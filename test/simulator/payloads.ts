@@ -35,7 +35,9 @@ export function afflict(world: World, { signer, payload }: Pick<TxRequest, 'sign
   if (kind === 'reverts in its block') network.chain.reverting.add(data);
   if (kind === 'reverts always') network.needs.add(data, null);
   if (kind === 'needs another') {
-    const own = world.snapshot.txs.filter((tx) => tx.signer === signer.address && isUnderWay(tx.state));
+    const own = world.snapshot.txs.filter(
+      ({ signer: of, state, kind: what }) => of === signer.address && isUnderWay(state) && what !== 'hold',
+    );
     if (own.length > 0) network.needs.add(data, random.pick(own).data);
   }
   if (kind === 'hangs') network.hanging.add(data);

@@ -12,7 +12,7 @@ import { ResendAttempts, type Resent } from '../../src/modules/lanes/application
 import { type ChainConnector, Chains } from '../../src/modules/chain/index.js';
 import { type ForeignSlot, ReassignNonces } from '../../src/modules/nonces/application/reassign-nonces.js';
 import { BroadcastAttempts, callOf, RepricePayloads, SignNoOps } from '../../src/modules/sending/index.js';
-import type { Lease } from '../../src/modules/signers/index.js';
+import { Custody, type Lease } from '../../src/modules/signers/index.js';
 import type { ClaimedDelivery, TryResult } from '../../src/modules/webhooks/domain/delivery.js';
 import { type Claim, DeliveryQueue, type Recorded } from '../../src/modules/webhooks/domain/delivery-queue.js';
 import { FanOutLog, type Match } from '../../src/modules/webhooks/domain/fan-out-log.js';
@@ -98,8 +98,9 @@ class ResendsCancelled extends ResendAttempts {
     reprice: RepricePayloads,
     private readonly sender: BroadcastAttempts,
     metrics: Metrics,
+    custody: Custody,
   ) {
-    super(chainsToSend, repository, attempts, noOps, reprice, sender, metrics);
+    super(chainsToSend, repository, attempts, noOps, reprice, sender, metrics, custody);
   }
 
   override async resend(chainId: ChainId, leases: readonly Lease[], txs: readonly ManagedTx[]): Promise<Resent> {

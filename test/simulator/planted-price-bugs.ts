@@ -5,7 +5,7 @@ import { CloseUnwanted } from '../../src/modules/commands/application/close-unwa
 import { CommandStore, type Decision, type TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { PriceBumps, type PricedBump } from '../../src/modules/sending/application/price-bumps.js';
 import { FeeRules } from '../../src/modules/sending/index.js';
-import { FencedUnitOfWork, type Lease, type SlotRef } from '../../src/modules/signers/index.js';
+import { Custody, FencedUnitOfWork, type Lease, type SlotRef } from '../../src/modules/signers/index.js';
 import { type Attempt, ManagedTxRepository, WriteChanges } from '../../src/modules/ledger/index.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import { PgAttemptRepository } from '../../src/modules/ledger/infrastructure/pg-attempt.repository.js';
@@ -66,9 +66,10 @@ class MovingCancel extends CloseUnwanted {
     attempts: AttemptRepository,
     fees: FeeRules,
     write: WriteChanges,
+    custody: Custody,
     private readonly unitOfWork: FencedUnitOfWork,
   ) {
-    super(repository, store, attempts, fees, write);
+    super(repository, store, attempts, fees, write, custody);
   }
 
   override async cancel(leases: readonly Lease[], { commandId, txId }: TxCommand): Promise<Decision> {

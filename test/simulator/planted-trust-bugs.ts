@@ -14,14 +14,17 @@ import { httpFailure, transportFailure } from '../../src/modules/chain/infrastru
 import { Finalizer } from '../../src/modules/confirmations/application/finalizer.js';
 import { type Lease, slotKey } from '../../src/modules/signers/index.js';
 import { type Alignment, AlignNonces } from '../../src/modules/nonces/application/align-nonces.js';
+import { type HoldVerdict, LookAtHolds } from '../../src/modules/nonces/application/look-at-holds.js';
 import { type Search, SearchListings } from '../../src/modules/nonces/application/search-listings.js';
 import { LearnPoolLimits, RefusalEvidence } from '../../src/modules/sending/application/refusal-evidence.js';
 import { FeeRules } from '../../src/modules/sending/application/fee-rules.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
 import type { AnsweredSend, ClassifiedSend } from '../../src/modules/sending/application/send.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
+import type { WaitingHold } from '../../src/modules/ledger/index.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REAL_WIRE } from './node-chains.js';
+import { PLAIN } from './play.js';
 
 const SOON_MS = 2_000;
 
@@ -32,6 +35,14 @@ class OneWitness extends RpcPool {
     requests: readonly RpcRequest[],
   ): ReturnType<RpcPool['answers']> {
     return [{ replies: await this.read(requests), isCurrent: true }];
+  }
+}
+
+/** Ends holds by the clock alone. */
+@Injectable()
+class HoldsByTheClock extends LookAtHolds {
+  override async execute(_chainId: ChainId, holds: readonly WaitingHold[]): Promise<HoldVerdict[]> {
+    return holds.flatMap(({ tx, isOver }) => (isOver ? [{ tx, signer: tx.signer, kind: 'unused' }] : []));
   }
 }
 
@@ -168,6 +179,13 @@ class WholeBatches implements RpcEndpoint {
 
 /** Whom to believe, and when to give up: each of these stood in the product once. */
 export const TRUST_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a hold that expires without a look',
+    sabotage: [[LookAtHolds, { provide: LookAtHolds, useClass: HoldsByTheClock }]],
+    play: { ...PLAIN, hasOutside: true },
+    from: 1,
+    shows: /^I16: (nonce|hold)/,
+  },
   {
     name: 'one endpoint that speaks for all about a nonce',
     wire: { ...REAL_WIRE, Pool: OneWitness },

@@ -14,6 +14,8 @@ export interface Play {
   readonly asksAtOnce?: boolean;
   /** Whether there are webhook endpoints. */
   readonly hasReceivers: boolean;
+  /** Whether there are outside senders. */
+  readonly hasOutside?: boolean;
   /** Commits of this write have no answer, but for those of lane steps. */
   readonly unanswered?: Write;
   /** What happens more often than in other runs. */
@@ -25,6 +27,7 @@ export const PLAIN: Play = { mode: 'basic', leasesEnd: true, losesCommits: false
 
 /** So that what else a seed says stays as it was. */
 const SALT = 0x6e6f6465;
+const OUTSIDE_SALT = 0x6f757473;
 
 export function playOf(seed: number): Play {
   const random = new Random(seed ^ SALT);
@@ -33,6 +36,7 @@ export function playOf(seed: number): Play {
     leasesEnd: random.chance(0.5),
     losesCommits: random.chance(0.3),
     hasReceivers: random.chance(0.15),
+    hasOutside: new Random(seed ^ OUTSIDE_SALT).chance(0.25),
     // In turn, so that no luck decides whether a few hundred seeds in a row have each.
     favourite: FAVOURITES[seed % FAVOURITES.length],
   };

@@ -19,6 +19,8 @@ export function checkPrices(before: Snapshot, now: Snapshot, network: Network, s
   for (const attempt of now.attempts) {
     // What was lost and found again was priced by what was known then.
     if (known.has(attempt.hash) || network.chain.lostBytes.has(attempt.hash)) continue;
+    // An outside sender named its price itself.
+    if (network.chain.signedOutside.has(attempt.hash)) continue;
     checkCap(attempt, network);
     const rivals = before.attempts.filter((each) => isRival(each, attempt) && sent.mayBeInPool(each.hash as Hash));
     for (const rival of rivals) checkRaise(rival, attempt, network);

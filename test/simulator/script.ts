@@ -33,6 +33,9 @@ const NODES: Script = [
 /** With webhook endpoints. */
 const RECEIVERS: Script = [{ weight: 12, value: actions.deliver }];
 
+/** With outside senders. */
+const OUTSIDE: Script = [{ weight: 40, value: actions.outside }];
+
 /** Where answers of the database are lost: what gives up a nonce for which nothing was sent. */
 const UNANSWERED: Script = [{ weight: 30, value: cancel }];
 
@@ -43,16 +46,20 @@ const FAVOURED: Script = [{ weight: 16, value: favour }];
 const NETWORK_WEIGHT = 48;
 
 /** What may happen next in one seed, by weight. */
-export function scriptOf(random: Random, { hasReceivers, unanswered, favourite }: Play): Script {
+export function scriptOf(random: Random, { hasReceivers, hasOutside, unanswered, favourite }: Play): Script {
   const network = networkScript(random);
   const total = network.reduce((sum, { weight }) => sum + weight, 0);
   return [
     ...NODES,
     ...network.map(({ weight, value }) => ({ value, weight: (weight * NETWORK_WEIGHT) / total })),
     ...(hasReceivers ? RECEIVERS : []),
+    ...(hasOutside === true ? OUTSIDE : []),
     ...(unanswered !== undefined ? UNANSWERED : []),
     ...(favourite !== undefined ? FAVOURED : []),
   ];
 }
 
-export const ACTIONS = [...[...NODES, ...RECEIVERS, ...FAVOURED].map(({ value }) => value.name), ...NETWORK_ACTIONS];
+export const ACTIONS = [
+  ...[...NODES, ...RECEIVERS, ...OUTSIDE, ...FAVOURED].map(({ value }) => value.name),
+  ...NETWORK_ACTIONS,
+];

@@ -28,6 +28,11 @@ export class SentLog {
       if (isCancelled) this.violations.push(new Violation('I6', `${hash} is sent by its owner, and is cancelled`));
   }
 
+  /** The database lost it after its commit: a node that had the answer of that commit may send it afterwards. */
+  wasCommitted(hash: Hash): void {
+    this.committed.add(hash);
+  }
+
   /** To one endpoint; it may have arrived. */
   left(hash: Hash): void {
     this.of(hash).sent += 1;

@@ -54,6 +54,7 @@ export async function settle(world: World): Promise<number> {
     open.saw(world.snapshot);
   } while (!isQuiet(world.snapshot, world.network, open) && blocks < mostBlocks(world));
   checkEnd(world.accepted, world.snapshot, world.network, open);
+  world.outside?.checkEnd(world.snapshot);
   await allReceived(world, survivors);
   return blocks;
 }
@@ -90,7 +91,11 @@ export async function live(world: World, nodes: readonly SimNode[]): Promise<voi
   const before = world.snapshot;
   await world.passTime(ROUND_MS);
   const nowMs = world.chain.seconds * 1000;
-  for (const node of nodes) for (const job of LIVING[world.play.mode]) await world.run(node, job, world.signers);
+  for (const node of nodes) {
+    for (const job of LIVING[world.play.mode]) await world.run(node, job, world.signers);
+    if (world.outside) await world.run(node, 'holds', world.signers);
+  }
+  await world.outside?.goOn();
   if (world.receivers) for (const node of nodes) await world.run(node, 'deliver', world.signers);
   world.network.mine();
   for (const node of nodes) await world.run(node, 'follow', world.signers);

@@ -14,6 +14,7 @@ import { SimPool } from './network/sim-pool.js';
 import { Tags } from './network/tags.js';
 import type { Random } from './random.js';
 import { Seen } from './seen.js';
+import type { TxRow } from './snapshot.js';
 
 /** Not ours to execute once: no-ops, and whatever somebody else sends. */
 export const NO_PAYLOAD: ReadonlySet<string> = new Set(['0x', FOREIGN_DATA]);
@@ -30,6 +31,8 @@ export class SimChain extends ModelChain {
   /** What a database knew of and lost: calldata of requests, and hashes of attempts. */
   readonly lostPayloads = new Set<string>();
   readonly lostBytes = new Set<string>();
+  /** Hashes of what outside senders signed. */
+  readonly signedOutside = new Set<string>();
   /** By calldata, of requests with confirmations of their own. */
   readonly ownConfirmations = new Map<string, number>();
   /** Seconds since 1970, as the database has them. */
@@ -196,6 +199,13 @@ export class SimChain extends ModelChain {
           tx.hash !== hash &&
           this.finality.wasFinal(block, this.ownConfirmations.get(tx.data)),
       ),
+    );
+  }
+
+  /** Another transaction with this account and nonce was in a block, also in one that a reorg took back. */
+  hadRival({ signer, nonce }: Pick<TxRow, 'signer' | 'nonce'>, hash: Hash | undefined): boolean {
+    return [...this.ever.values()].some(({ txs }) =>
+      txs.some((tx) => tx.from === signer && Number(tx.nonce) === nonce && tx.hash !== hash),
     );
   }
 

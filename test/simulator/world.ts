@@ -12,6 +12,7 @@ import { Bells } from './bells.js';
 import type { Play } from './play.js';
 import type { Peers } from './peers.js';
 import { checkEverythingWakes } from './liveness.js';
+import { OutsideSenders } from './outside-senders.js';
 import type { Wire } from './node-chains.js';
 import type { Job } from './node-jobs.js';
 import { Random } from './random.js';
@@ -75,6 +76,8 @@ export class World {
   readonly fairness = new Fairness();
   /** Null without webhook endpoints. */
   readonly receivers: Receivers | null;
+  /** Null without outside senders. */
+  readonly outside: OutsideSenders | null;
   private readonly ids = new CountingIds();
   private readonly dead: SimNode[] = [];
   private started = 0;
@@ -97,6 +100,7 @@ export class World {
   ) {
     this.random = new Random(seed);
     this.receivers = play.hasReceivers ? new Receivers() : null;
+    this.outside = play.hasOutside === true ? new OutsideSenders(this, seed) : null;
     this.network = new Network(seed, this.random, focus);
     this.sent = new SentLog(database.orderly);
     this.chain.seconds = FIRST_MS / 1000;
@@ -222,6 +226,7 @@ export class World {
     const now = await readSnapshot(this.database.own);
     checkInvariants(before, now, this.network, this.sent);
     checkEverythingWakes(now, this);
+    this.outside?.check(now);
     const nodes = [...this.nodes, ...this.dead];
     const watchers = [this.sent, ...nodes, ...(this.receivers ? [this.receivers] : [])];
     const [found] = watchers.flatMap(({ violations }) => violations);

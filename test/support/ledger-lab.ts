@@ -1,8 +1,10 @@
-import type { SignerId } from '../../src/kernel/signer-id.js';
+import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
 import type { Fence } from '../../src/modules/signers/domain/fence.js';
+import { Custody } from '../../src/modules/signers/domain/custody.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import { PgNonceLedger } from '../../src/modules/signers/infrastructure/pg-nonce-ledger.js';
 import { aHash } from './builders.js';
+import { fakeOf } from './fakes/fake-of.js';
 import { acquire, handOver, type LabNode, twoNodeLab } from './fence-lab.js';
 
 /** As the table spells it. */
@@ -40,6 +42,8 @@ export async function ledgerLab(): Promise<LedgerLab> {
 
 class LedgerLab {
   readonly ledger: PgNonceLedger;
+  /** Keys of signers whose keys outside senders have. */
+  readonly external = new Set<string>();
   private holders = 0;
 
   constructor(
@@ -47,7 +51,10 @@ class LedgerLab {
     readonly first: LabNode,
     private readonly second: LabNode,
   ) {
-    this.ledger = new PgNonceLedger(first.database);
+    this.ledger = new PgNonceLedger(
+      first.database,
+      fakeOf(Custody, { isExternal: (signer) => this.external.has(signerKey(signer)) }),
+    );
   }
 
   async lease(signer = this.lab.freshSigner()): Promise<Lease> {
@@ -95,6 +102,35 @@ class LedgerLab {
        VALUES ($1, $2, $3, $4, '2020-01-01')`,
       [signer.chainId, signer.address, next, OLD_TOKEN],
     );
+  }
+
+  /** A tx of the signer with this nonce, of which nothing else matters. */
+  async leaveTx(signer: SignerId, nonce: bigint, state: 'MINED' | 'IN_MEMPOOL'): Promise<void> {
+    const block = state === 'MINED';
+    await this.lab.observer.write(
+      `INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state, nonce, gas_limit, tx_hash, receipt, block_number, block_hash)
+       VALUES ($1::uuid, $2, $3, $1::text, $4, 0, '', '{}', 0, $5, $6, 21000, $4, $7, $8, $9)`,
+      [
+        txIdOf(0xe000 + ++this.holders),
+        signer.chainId,
+        signer.address,
+        MINED_HASH,
+        state,
+        nonce,
+        ...(block ? ['{}', 1, MINED_HASH] : [null, null, null]),
+      ],
+    );
+  }
+
+  /** What is noted of its lowest nonce gap. */
+  async gap(signer: SignerId): Promise<{ gap: bigint | null; isTimed: boolean; token: bigint } | null> {
+    const [row] = await this.lab.observer.run<{ gap: string | null; gap_since: Date | null; fencing_token: string }>(
+      'SELECT gap, gap_since, fencing_token FROM signer_nonce_cursor WHERE chain_id = $1 AND signer = $2',
+      [signer.chainId, signer.address],
+    );
+    if (!row) return null;
+    const { gap, gap_since: since, fencing_token: token } = row;
+    return { gap: gap === null ? null : BigInt(gap), isTimed: since !== null, token: BigInt(token) };
   }
 
   async slots(signer: SignerId): Promise<Slot[]> {

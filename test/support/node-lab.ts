@@ -19,8 +19,8 @@ interface Stage {
 }
 
 /** For each test of the file that calls this: a fresh database, a chain in memory, and a node. */
-export function nodeLab(): NodeLab {
-  const lab = new NodeLab();
+export function nodeLab(config: Record<string, unknown> = {}): NodeLab {
+  const lab = new NodeLab(config);
   beforeEach(() => lab.open());
   afterEach(() => lab.close());
   return lab;
@@ -29,6 +29,9 @@ export function nodeLab(): NodeLab {
 /** One node, and more when a test wants them. Transactions are told apart by a tag, their call data. */
 export class NodeLab {
   private stage: Stage | null = null;
+
+  /** @param config of its nodes */
+  constructor(private readonly config: Record<string, unknown> = {}) {}
 
   async open(): Promise<void> {
     this.stage = { database: await createTestDatabase(), chain: new ModelChain(), nodes: [] };
@@ -56,7 +59,12 @@ export class NodeLab {
   async startNode(config: Record<string, unknown> = {}, setConstants?: SetConstants): Promise<TestNode> {
     const { database, chain, nodes } = this.opened;
     // Nobody renews a lease while a test does other things, which takes long on a busy machine.
-    const node = await TestNode.start(database.url, chain, { lease: { duration: '10m' }, ...config }, setConstants);
+    const node = await TestNode.start(
+      database.url,
+      chain,
+      { lease: { duration: '10m' }, ...this.config, ...config },
+      setConstants,
+    );
     nodes.push(node);
     return node;
   }

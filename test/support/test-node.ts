@@ -24,6 +24,7 @@ import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.
 import { LaneMemory } from '../../src/modules/ledger/application/writing/lane-memory.js';
 import { FreeNonceGaps } from '../../src/modules/nonces/index.js';
 import { TendHolds } from '../../src/modules/nonces/application/tend-holds.js';
+import { WatchGaps } from '../../src/modules/nonces/application/watch-gaps.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
 import { BumpDue } from '../../src/modules/lanes/application/bump-due.js';
 import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
@@ -149,7 +150,7 @@ export class TestNode {
     await container.settle(Custody);
     container.makeAll();
     const node = new TestNode(container, sources, laneClock);
-    await node.get(SignerDirectory).register(node.get(Custody).signers());
+    await node.get(SignerDirectory).register(node.get(Custody).signers(), 'this one', 0);
     await node.get(SignerPolicies).refresh();
     return node;
   }
@@ -213,8 +214,9 @@ export class TestNode {
   }
 
   /** Looks what became of the nonces of outside senders. */
-  holds(): Promise<void> {
-    return this.get(TendHolds).execute(DEV_CHAIN);
+  async holds(): Promise<void> {
+    await this.get(TendHolds).execute(DEV_CHAIN);
+    await this.get(WatchGaps).execute(DEV_CHAIN);
   }
 
   /** Carries out what clients asked for, also what has a pause after it failed, and closes what expired. */

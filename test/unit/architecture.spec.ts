@@ -7,11 +7,13 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const MOST_DEPENDENCIES = 6;
 /** Each tells a whole story, and runs its parts in their order. */
 const ORCHESTRATORS = new Set([
+  'AdoptSent',
   'AllocateNonces',
   'BroadcastAttempts',
   'BumpDue',
   'CarryOutCommands',
   'CheckReceipts',
+  'FillNonceGaps',
   'Finalizer',
   'FreeNonceGaps',
   'LaneStep',

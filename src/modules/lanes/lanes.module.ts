@@ -16,6 +16,7 @@ import { DailySums } from './application/daily-sums.js';
 import { EstimatePending } from './application/estimate-pending.js';
 import { HandOver } from './application/hand-over.js';
 import { HoldShares } from './application/hold-shares.js';
+import { LaneRooms } from './application/lane-rooms.js';
 import { LaneStep } from './application/lane-step.js';
 import { LookForDelegations } from './application/look-for-delegations.js';
 import { NonceGate } from './application/nonce-gate.js';
@@ -51,6 +52,7 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
     PreparePending,
     NonceGate,
     HoldShares,
+    LaneRooms,
     PoolTurns,
     SimulatePending,
     KnownBalances,

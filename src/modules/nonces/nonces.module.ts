@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ChainModule } from '../chain/chain.module.js';
+import { EventsModule } from '../events/events.module.js';
 import { LostCommitsModule } from '../lost-commits/lost-commits.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
@@ -10,6 +11,7 @@ import { ForeignNonces } from './application/foreign-nonces.js';
 import { FreeNonceGaps } from './application/free-nonce-gaps.js';
 import { LookAtHolds } from './application/look-at-holds.js';
 import { EndHolds, TendHolds } from './application/tend-holds.js';
+import { GapScheduler } from './infrastructure/gap-scheduler.js';
 import { HoldScheduler } from './infrastructure/hold-scheduler.js';
 import { FillLeftFree } from './application/fill-left-free.js';
 import { LeftFreeNonces } from './application/left-free-nonces.js';
@@ -18,10 +20,11 @@ import { ReassignNonces } from './application/reassign-nonces.js';
 import { ReopenNonces } from './application/reopen-nonces.js';
 import { SearchListings } from './application/search-listings.js';
 import { SyncSigner } from './application/sync-signer.js';
+import { TellGaps, WatchGaps } from './application/watch-gaps.js';
 import { SignerNoncesController } from './infrastructure/http/signer-nonces.controller.js';
 
 @Module({
-  imports: [ChainModule, SignersModule, LedgerModule, SendingModule, LostCommitsModule],
+  imports: [ChainModule, SignersModule, EventsModule, LedgerModule, SendingModule, LostCommitsModule],
   controllers: [SignerNoncesController],
   providers: [
     AlignNonces,
@@ -29,6 +32,7 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     FillNonceGaps,
     ForeignNonces,
     FreeNonceGaps,
+    GapScheduler,
     FillLeftFree,
     LeftFreeNonces,
     LeftFreeScheduler,
@@ -40,6 +44,8 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     ReopenNonces,
     SearchListings,
     SyncSigner,
+    TellGaps,
+    WatchGaps,
   ],
   exports: [AlignNonces, FillNonceGaps, FreeNonceGaps, ReassignNonces, ReopenNonces],
 })

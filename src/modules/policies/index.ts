@@ -2,12 +2,14 @@ export { SignerPolicies } from './application/signer-policies.js';
 export {
   type DailyNeed,
   type Held,
+  NO_SPENDING,
   POLICY_RULES,
   type Policy,
   type Refused,
   type Spending,
   hasDailyRoom,
   outside,
+  plus,
   verdict,
 } from './domain/policy.js';
 export { type PolicyRules, toPolicy, toRules, type WrittenRules } from './domain/policy-rules.js';

@@ -2,13 +2,14 @@ export { LeaseManager } from './application/lease-manager.js';
 export { Router } from './application/router.js';
 export { SignerBackoff } from './application/signer-backoff.js';
 export { SignerWorkers } from './application/signer-workers.js';
-export { CannotSign, Custody, CustodyFailed, type SignerPolicy } from './domain/custody.js';
+export { CannotSign, Custody, CustodyFailed, ExternalSigner, type SignerPolicy } from './domain/custody.js';
 export { Fence, FencedUnitOfWork } from './domain/fence.js';
 export { LeaseLost } from './domain/lease-lost.js';
 export type { Lease } from './domain/lease.js';
 export { leasesFor } from './domain/leases-for.js';
 export { type LeaseHolder, NodeRegistry } from './domain/node-registry.js';
 export {
+  type MovedGap,
   NonceLedger,
   type RacedSlot,
   type SequenceState,

@@ -4,6 +4,7 @@ import type { EcdsaSignature } from '../../../src/kernel/signing.js';
 import {
   type CustodiedSigner,
   Custody,
+  ExternalSigner,
   type SignerPolicy,
   type SignerRules,
 } from '../../../src/modules/signers/domain/custody.js';
@@ -16,6 +17,9 @@ export class Named extends NodeIdentity {
 
 /** Has the keys of these signers, each with this policy, and signs nothing. */
 export class KeysOf extends Custody {
+  /** Whose keys outside senders have. */
+  external: readonly SignerId[] = [];
+
   constructor(
     private readonly known: readonly SignerId[],
     private readonly policy?: SignerPolicy,
@@ -35,8 +39,13 @@ export class KeysOf extends Custody {
     return this.known.some((each) => sameSigner(each, signer));
   }
 
-  assertSigns(): void {
-    // Everything is signed elsewhere.
+  isExternal(signer: SignerId): boolean {
+    return this.external.some((each) => sameSigner(each, signer));
+  }
+
+  /** Everything else is signed elsewhere. */
+  assertSigns(signer: SignerId): void {
+    if (this.isExternal(signer)) throw new ExternalSigner(signer);
   }
 
   sign(): Promise<EcdsaSignature[]> {

@@ -22,10 +22,13 @@ let written: ChangeSet[];
 let committed: unknown[];
 /** How often what keeps the signer from its next nonce was to be filled. */
 let filled: number;
+/** Whether the custody of the signer signs. */
+let isSigning: boolean;
 let grants: GrantAuthorization;
 
 beforeEach(() => {
   [chainNonce, taken, stored, written, committed, filled] = [7n, true, [], [], [], 0];
+  isSigning = true;
   sequence = { signer: AUTHORITY, cursor: 7n, released: [], outside: [] };
   grants = new GrantAuthorization(
     {
@@ -35,6 +38,7 @@ beforeEach(() => {
     } as unknown as FindGrantNonce,
     {
       sign: async (_signer: unknown, target: object) => ({ ...target, yParity: 0, r: '0x1', s: '0x2' }),
+      isSigning: () => isSigning,
     } as unknown as AuthorizationSigner,
     {
       align: async () => undefined,
@@ -56,6 +60,12 @@ beforeEach(() => {
 
 const grant = (overrides = {}, agreed: AgreedCount | null = AGREED) =>
   grants.execute({} as ChainConnector, LEASE, aGrant(overrides), agreed, 'mark');
+
+it('nobody signs authorizations of a signer whose key outside senders have', () => {
+  expect(grants.isSigning(aGrant())).toBe(true);
+  isSigning = false;
+  expect(grants.isSigning(aGrant())).toBe(false);
+});
 
 describe('an authorization is signed', () => {
   it('with the next nonce of its signer, whose slot it holds', async () => {

@@ -29,12 +29,13 @@ let isAtWork: boolean;
 let calls: string[];
 let succeeds: boolean;
 let isOver: boolean;
+let isSigning: boolean;
 let policies: ReturnType<PolicySet['of']>;
 let tend: TendAuthorizations;
 
 beforeEach(() => {
   [held, asked, stepped, due, counted, isAtWork] = [[LEASE], [], [], [aGrant()], [], false];
-  [calls, succeeds, isOver, policies] = [[], true, false, []];
+  [calls, succeeds, isOver, policies, isSigning] = [[], true, false, [], true];
   const steps = async (lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> => {
     stepped.push([lease, grant, agreed]);
     return succeeds;
@@ -61,6 +62,7 @@ beforeEach(() => {
     } as unknown as LeasedWork,
     {
       execute: (_chain: unknown, ...step: Parameters<typeof steps>) => steps(...step),
+      isSigning: () => isSigning,
     } as unknown as GrantAuthorization,
     { execute: steps } as unknown as EndAuthorization,
     {
@@ -132,6 +134,12 @@ describe('an authorization', () => {
     await step(stage);
     expect([stepped.length, calls]).toEqual([2, [`ended ${stage}`]]);
   });
+});
+
+it('a signer whose key outside senders have is not held back for what nobody signs', async () => {
+  isSigning = false;
+  await tend.execute(DEV_CHAIN);
+  expect([stepped, calls]).toEqual([[], ['postpone 7500', `gave up ${AUTHORITY.address}`]]);
 });
 
 it('a signer whose policy allows no authorizations signs none, unless the policy only reports', async () => {

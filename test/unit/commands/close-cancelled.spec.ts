@@ -12,6 +12,7 @@ import {
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { FeeRules } from '../../../src/modules/sending/index.js';
 import type { Bump } from '../../../src/modules/sending/domain/fee-bump.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aCommand, aManagedTx, anAttempt, aSigner, FREE_QUOTE } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -28,11 +29,13 @@ let bump: Bump;
 let writes: RecordedWrites;
 /** A consume waits for its owner. */
 let isConsumed: boolean;
+let custody: KeysOf;
 let unwanted: CloseUnwanted;
 
 beforeEach(() => {
   [txs, attempts, writes, isConsumed] = [[], [], new RecordedWrites(), false];
   bump = { kind: 'fees', fees: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } };
+  custody = new KeysOf([]);
   unwanted = new CloseUnwanted(
     fakeOf(ManagedTxRepository, {
       byIds: async (ids: readonly string[]) => txs.filter(({ id }) => ids.includes(id)),
@@ -41,6 +44,7 @@ beforeEach(() => {
     fakeOf(AttemptRepository, { ofSlots: async () => attempts }),
     fakeOf(FeeRules, { bumped: () => bump }),
     writes.asDoor(),
+    custody,
   );
 });
 
@@ -119,6 +123,12 @@ describe('a close of a hold', () => {
       expect(writes.txs.flatMap((tx) => tx.pendingEvents()).map(({ reason }) => reason)).toEqual(['updated']);
     },
   );
+
+  it('is refused where nobody here can sign its no-op, and nothing is written', async () => {
+    custody.external = [aManagedTx().build().signer];
+    expect(await close({ state: 'IN_MEMPOOL' })).toMatchObject({ refusal: expect.stringContaining('external') });
+    expect(writes.written).toEqual([]);
+  });
 
   it('that was carried out is done, whatever the chain has decided by then', async () => {
     const closing = { as: 'CANCELLED', reason: CLOSED, won: false } as const;

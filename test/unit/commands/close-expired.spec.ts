@@ -20,6 +20,8 @@ let asked: unknown[][];
 let closed: { operation: string; unwanted: readonly Unwanted[] }[];
 let later: Later[];
 let isAway: boolean;
+/** Which txs nobody here can close. */
+let goOn: string[];
 let writes: RecordedWrites;
 let close: CloseExpired;
 
@@ -29,7 +31,7 @@ const aTx = (txId: string, progress: Partial<TxProgress> = {}): ManagedTx =>
 beforeEach(() => {
   held = [{ signer: SIGNER }];
   [expired, read, asked, closed] = [[aTx('tx')], [aTx('tx')], [], []];
-  [later, isAway, writes] = [[], false, new RecordedWrites()];
+  [later, isAway, goOn, writes] = [[], false, [], new RecordedWrites()];
   writes.canLock = (txId) => txId !== 'locked';
   close = new CloseExpired(
     { heldOn: () => held } as unknown as LeaseManager,
@@ -45,6 +47,7 @@ beforeEach(() => {
       close: async (_leases: unknown, operation: string, unwanted: readonly Unwanted[]) => {
         if (isAway) throw new Error('no database');
         closed.push({ operation, unwanted });
+        return goOn;
       },
     } as unknown as CloseUnwanted,
     writes.asDoor(),
@@ -66,6 +69,12 @@ describe('txs in flight whose end has passed', () => {
     await expect(close.execute(DEV_CHAIN)).rejects.toThrow('no database');
     expect(later.map(({ id }) => id)).toEqual(['tx']);
     expect(later[0]?.inMs).toBeGreaterThanOrEqual(7_500);
+  });
+
+  it('are looked at later when only a no-op could end them, and nobody here signs one', async () => {
+    [expired, read, goOn] = [[aTx('tx'), aTx('goes-on')], [aTx('tx'), aTx('goes-on')], ['goes-on']];
+    await close.execute(DEV_CHAIN);
+    expect(later.map(({ id }) => id)).toEqual(['goes-on']);
   });
 
   it('end DROPPED at once when they wait without a nonce, but for one that somebody changes now', async () => {

@@ -7,17 +7,21 @@ import { type CommandInput, SubmitCommand } from '../../../src/modules/commands/
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { ManagedTxRepository } from '../../../src/modules/ledger/index.js';
 import { aCommand, aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const SIGNER = aSigner();
 const COMMIT = {} as Tx;
 
 let hold: Partial<TxProgress>;
+let custody: KeysOf;
 let stored: CommandInput[];
+/** Whether a command has its key. */
+let isStored: boolean;
 let recorded: [AdminAction, Tx | undefined][];
 
 beforeEach(() => {
-  [stored, recorded] = [[], []];
+  [stored, recorded, custody, isStored] = [[], [], new KeysOf([]), false];
   hold = { kind: 'hold', signer: SIGNER, nonce: 7n, state: 'IN_MEMPOOL' };
 });
 
@@ -27,9 +31,11 @@ function close(holdId = 'hold', reason = 'it lost what it signed', nonce = 7n) {
       byIds: async (ids) => ids.filter((id) => id !== 'unknown').map((txId) => aManagedTx({ ...hold, txId }).build()),
     }),
     fakeOf(SubmitCommand, {
+      isStored: async () => isStored,
       execute: async (input) => (stored.push(input), { command: aCommand({ kind: 'close' }), isNew: true }),
     }),
     fakeOf(AuditLog, { record: async (action, tx) => void recorded.push([action, tx]) }),
+    custody,
   ).execute({ signer: SIGNER, nonce }, { sender: ANYONE, requestId: 'k', holdId, reason });
 }
 
@@ -66,6 +72,18 @@ describe('a close of a hold', () => {
     hold = { ...hold, state: 'CANCELLED' };
     await close();
     expect(stored).toMatchObject([{ txId: 'hold' }]);
+  });
+
+  it('is refused of a signer whose key no node has: nobody can sign the no-op', async () => {
+    custody.external = [SIGNER];
+    await expect(close()).rejects.toMatchObject({ code: 'external_signer', kind: 'unprocessable' });
+    expect(stored).toEqual([]);
+  });
+
+  it('that was stored before the key went is answered as before', async () => {
+    [custody.external, isStored] = [[SIGNER], true];
+    expect(await close()).toMatchObject({ command: { kind: 'close' } });
+    expect(stored).toMatchObject([{ requestId: 'k' }]);
   });
 
   it.each<[string, Partial<TxProgress>, string, string]>([

@@ -10,6 +10,7 @@ import {
 } from '../../../src/modules/ledger/index.js';
 import type { TxState } from '../../../src/modules/ledger/domain/tx-state-machine.js';
 import { FeeRules } from '../../../src/modules/sending/index.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -21,10 +22,11 @@ const SLOT = { signer: SIGNER, nonce: 7n };
 let attempts: Attempt[];
 let asked: bigint[];
 let writes: RecordedWrites;
+let custody: KeysOf;
 let close: CloseUnwanted;
 
 beforeEach(() => {
-  [attempts, asked, writes] = [[], [], new RecordedWrites()];
+  [attempts, asked, writes, custody] = [[], [], new RecordedWrites(), new KeysOf([])];
   close = new CloseUnwanted(
     {} as ManagedTxRepository,
     fakeOf(CommandStore, {}),
@@ -33,6 +35,7 @@ beforeEach(() => {
     }),
     fakeOf(FeeRules, {}),
     writes.asDoor(),
+    custody,
   );
 });
 
@@ -98,6 +101,15 @@ describe('a tx that is not wanted any more', () => {
     expect(txs.map(({ state }) => state)).toEqual(['CANCELLED', 'IN_MEMPOOL', 'CANCELLED']);
     expect([writes.released, asked, writes.operations]).toEqual([[SLOT], [7n, 8n], ['cancel']]);
   });
+});
+
+it('where outside senders have the key, what may be out goes on: nobody signs a no-op for it', async () => {
+  custody.external = [SIGNER];
+  attempts = [anAttemptThatIs('ACCEPTED', { nonce: 8n })];
+  const items = [unwanted('ALLOCATED', 7n), unwanted('ALLOCATED', 8n), unwanted('PENDING', null)];
+  expect(await close.close(LEASES, 'expire', items)).toEqual(['tx-8']);
+  expect(writes.txs.map(({ id }) => id)).toEqual(['tx-7', 'tx-null']);
+  expect(writes.released).toEqual([SLOT]);
 });
 
 it('nothing is written for nothing', async () => {

@@ -123,6 +123,8 @@ const OF_SIGNERS: [string, JsonObject, string][] = [
   ['balance_restored', FUNDS, 'signer.balance_restored'],
   ['chain_behind', BEHIND, 'signer.chain_behind'],
   ['chain_caught_up', BEHIND, 'signer.chain_caught_up'],
+  ['nonce_gap', { nonce: 8 }, 'signer.nonce_gap'],
+  ['nonce_gap_closed', { nonce: 8 }, 'signer.nonce_gap_closed'],
 ];
 
 const OF_HOLDS: [string, Partial<LoggedEvent>, [string, JsonObject][]][] = [

@@ -28,10 +28,11 @@ let locked: (id: string) => boolean;
 /** Of the holds that were asked about. */
 let withRoom: string[];
 let asked: string[];
+let custody: KeysOf;
 
 beforeEach(() => {
   [spending, stored, locked] = [new MemorySpendLedger(), new MemoryPolicies(), () => true];
-  [withRoom, asked] = [[], []];
+  [withRoom, asked, custody] = [[], [], new KeysOf([])];
 });
 
 const gate = (policy: Partial<SignerPolicy>): NonceGate =>
@@ -54,6 +55,7 @@ const gate = (policy: Partial<SignerPolicy>): NonceGate =>
     fakeOf(HoldShares, {
       admitted: async (_fence, holds) => (asked.push(...holds.map(({ id }) => id)), new Set(withRoom)),
     }),
+    custody,
   );
 
 const ready = (txId: string, value: bigint, signer = BOUND): ReadyTx => {
@@ -104,6 +106,18 @@ describe('a waiting tx', () => {
     expect(turnedAway.map(({ state }) => state)).toEqual(['DROPPED']);
     expect(turnedAway.flatMap((tx) => tx.pendingEvents())).toMatchObject([
       { reason: 'dropped', error: expect.stringMatching(/^policy_refused: outsideNonces: /) },
+    ]);
+  });
+
+  it('of a signer whose key no node has fails without a nonce, but a hold', async () => {
+    custody.external = [FREE];
+    withRoom = ['hold'];
+    const { tx, ...rest } = ready('hold', 0n, FREE);
+    const hold = { ...rest, tx: aManagedTx({ ...tx.progress, kind: 'hold' }).build() };
+    const { admitted: some, turnedAway } = await gate({}).admit(FENCE, [ready('a', 0n, FREE), hold, ready('b', 0n)]);
+    expect(some.map((item) => item.tx.id)).toEqual(['hold', 'b']);
+    expect(turnedAway).toMatchObject([
+      { id: 'a', state: 'FAILED', progress: { failureReason: expect.stringMatching(/^external_signer: /) } },
     ]);
   });
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import { LaneRooms } from '../../../src/modules/lanes/application/lane-rooms.js';
 import { type PreparedTxs, PreparePending } from '../../../src/modules/lanes/application/prepare-pending.js';
 import type { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
 import {
@@ -11,9 +12,12 @@ import {
   type PendingTx,
   type TxQueue,
 } from '../../../src/modules/ledger/index.js';
+import { NonceLedger } from '../../../src/modules/signers/index.js';
 import type { PendingVerdict } from '../../../src/modules/lanes/application/cover-costs.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { type SignerRoom, olderBy } from '../../../src/modules/ledger/domain/tx-queue.js';
@@ -54,25 +58,27 @@ beforeEach(() => {
   const config = Object.assign(new ExecutionConfig(), { maxInFlight: MAX_IN_FLIGHT, batchSize: BATCH });
   limits = inFlightLimits(config);
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
+  const queue = {
+    countInFlight: async (signers: readonly SignerId[]) => {
+      counted.push(...signers);
+      return inFlight === null ? [] : signers.map((signer) => inFlight?.get(signerKey(signer)) ?? 0);
+    },
+    nextPending: async (asked: readonly SignerRoom[]) => {
+      rooms = asked;
+      clock.advance(LOOK_MS);
+      return waiting;
+    },
+    lockStopped: async (_fence: unknown, txs: readonly ManagedTx[]) => [...txs, ...alsoStopped],
+  } as unknown as TxQueue;
+  const ledger = fakeOf(NonceLedger, { gaps: async () => [] });
   prepare = new PreparePending(
     {
       execute: async (_chain: unknown, some: readonly unknown[]) => some.map((_, i) => verdicts[i]),
     } as unknown as SimulatePending,
-    {
-      countInFlight: async (signers: readonly SignerId[]) => {
-        counted.push(...signers);
-        return inFlight === null ? [] : signers.map((signer) => inFlight?.get(signerKey(signer)) ?? 0);
-      },
-      nextPending: async (asked: readonly SignerRoom[]) => {
-        rooms = asked;
-        clock.advance(LOOK_MS);
-        return waiting;
-      },
-      lockStopped: async (_fence: unknown, txs: readonly ManagedTx[]) => [...txs, ...alsoStopped],
-    } as unknown as TxQueue,
+    queue,
     writes.asDoor(),
     memory,
-    limits,
+    new LaneRooms(queue, memory, limits, config, new KeysOf([]), ledger),
     config,
     clock,
     log,

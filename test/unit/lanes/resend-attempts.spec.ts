@@ -1,4 +1,5 @@
 import { Chains } from '../../../src/modules/chain/domain/chain-connector.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
@@ -38,6 +39,7 @@ let sent: Sending[];
 const CHAIN = { chainId: DEV_CHAIN } as ChainConnector;
 
 let metrics: FakeMetrics;
+let custody: KeysOf;
 let resends: ResendAttempts;
 
 const aTx = (overrides: Partial<TxProgress> = {}): ManagedTx =>
@@ -61,6 +63,7 @@ beforeEach(() => {
       return [];
     },
   });
+  custody = new KeysOf([]);
   resends = new ResendAttempts(
     chains,
     fakeOf(ManagedTxRepository, {
@@ -76,6 +79,7 @@ beforeEach(() => {
     reprice,
     broadcast,
     metrics,
+    custody,
   );
 });
 
@@ -111,6 +115,15 @@ describe('what is sent again', () => {
     ]);
     expect([asked, metrics.counted('resubmit_total')]).toEqual([[SLOT], { same_bytes: 1 }]);
     expect(await resent({ status: 'REJECTED' }, { status: 'REJECTED' })).toEqual([[1, 'REJECTED']]);
+  });
+
+  it('is what its outside sender signed, where no node has the key, whatever was said of it', async () => {
+    custody.external = [LEASE.signer];
+    tx = aTx({ kind: 'fill' });
+    const REFUSED = { kind: 'fill', status: 'REJECTED', errorClass: 'underpriced' } as const;
+    expect([await resent(REFUSED), toConsume]).toEqual([[[0, 'REJECTED']], []]);
+    await resends.renew(DEV_CHAIN, [LEASE], [tx]);
+    expect(toConsume).toEqual([]);
   });
 
   it('is read again, and is nothing of what is not in flight or rests; it comes with its own attempts and all of its slot', async () => {

@@ -11,7 +11,10 @@ import { type ManagedTxRepository, NewFills, type RequestedTx } from '../../../s
 import type { ManagedTx, TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { NO_PAYLOAD } from '../../../src/modules/ledger/domain/tx-request.js';
 import { noOpPayload } from '../../../src/modules/ledger/domain/index.js';
+import { NonceLedger } from '../../../src/modules/signers/index.js';
 import { aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -32,6 +35,9 @@ let rivals: ManagedTx[];
 /** Whether a waiting tx was changed while it was looked for. */
 let changed: boolean;
 let reconciled: unknown[];
+/** Slots that are free from the start. */
+let opened: bigint[];
+let custody: KeysOf;
 let metrics: FakeMetrics;
 let writes: RecordedWrites;
 let log: RecordingLog;
@@ -40,6 +46,7 @@ let adoptSent: AdoptSent;
 beforeEach(() => {
   rivals = [];
   named = new Set();
+  [opened, custody] = [[], new KeysOf([])];
   [waiting, held, changed, reconciled, metrics] = [[], [], false, [], new FakeMetrics()];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   writes.canLock = (txId) => !changed && waiting.some(({ tx }) => tx.id === txId);
@@ -54,6 +61,8 @@ beforeEach(() => {
       reconciled: async (_fence: unknown, ...args: unknown[]) => void reconciled.push(args),
     } as unknown as LostCommitsRepository,
     { rivals: async () => rivals } as unknown as ManagedTxRepository,
+    custody,
+    fakeOf(NonceLedger, { openFree: async (_fence, some) => void opened.push(...some.map(({ nonce }) => nonce)) }),
     metrics,
     log,
   );
@@ -183,6 +192,16 @@ describe('a transaction that is out', () => {
     expect(writes.fills).toMatchObject([{ kind: 'fill', state: 'ALLOCATED', progress: { gasLimit: 50_000n } }]);
     expect(writes.inserted).toMatchObject([{ kind: 'fill', txId: 'fill-1', nonce: 10n, txHash: aHash(10n) }]);
     expect([writes.txs, writes.noted]).toEqual([[], []]);
+  });
+
+  it('of nobody here above nonces of nobody has fills below it; where outside senders have the key these are free for them', async () => {
+    const blob = { ...aSent(14n, FOREIGN), type: 3, blobHashes: [aHash(3)], maxFeePerBlobGas: 5n } as const;
+    await adopt([aSent(12n, FOREIGN)]);
+    expect([fillsMade().map(([, nonce]) => nonce), opened]).toEqual([[12n, 10n, 11n], []]);
+    [custody.external, writes.written.length] = [[SIGNER], 0];
+    // The last one is not stored, so the cursor stays below it.
+    await adopt([aSent(12n, FOREIGN), blob]);
+    expect([fillsMade().map(([, nonce]) => nonce), opened]).toEqual([[12n], [10n, 11n]]);
   });
 
   it('of nobody here with blobs keeps its nonce without its bytes, which nobody could send again without the blobs', async () => {

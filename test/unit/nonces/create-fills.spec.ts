@@ -48,6 +48,19 @@ describe('a fill', () => {
     ]);
   });
 
+  it('is none where outside senders have the key: the slots go back to them in one commit, and nothing is written for none', async () => {
+    await create.giveBack(LEASES, SLOTS);
+    expect(writes.written.map(({ changes }) => changes.attempts?.reopened)).toEqual([SLOTS]);
+    expect([writes.operations, writes.slots('reopened'), writes.released, writes.fills]).toEqual([
+      ['give_back'],
+      SLOTS,
+      SLOTS,
+      [],
+    ]);
+    await create.giveBack(LEASES, []);
+    expect(writes.written).toHaveLength(1);
+  });
+
   it('takes the slot of a tx that left its nonce free, and competes with it: that one stays ended', async () => {
     const [first, second] = [aManagedTx({ txId: 'failed' }).build(), SLOTS[1]];
     const slots = [{ signer: aSigner(1), nonce: 7n, leftBy: first }, ...(second ? [second] : [])];

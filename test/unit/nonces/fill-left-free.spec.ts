@@ -7,6 +7,7 @@ import { SyncSigner } from '../../../src/modules/nonces/application/sync-signer.
 import { NotLeader } from '../../../src/modules/signers/index.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -18,10 +19,12 @@ let calls: unknown[][];
 let failure: Error | null;
 let clock: FakeClock;
 let log: RecordingLog;
+let custody: KeysOf;
 let fill: FillLeftFree;
 
 beforeEach(() => {
   [lower, calls, failure, clock, log] = [[ONE, OTHER], [], null, new FakeClock(), new RecordingLog()];
+  custody = new KeysOf([]);
   fill = new FillLeftFree(
     fakeOf(HoldBehind, { lower: () => lower }),
     fakeOf(SyncSigner, {
@@ -31,6 +34,7 @@ beforeEach(() => {
         return {} as never;
       },
     }),
+    custody,
     clock,
     log,
   );
@@ -42,6 +46,12 @@ it('fills 64 nonces of each signer that is held for a lower one', async () => {
     [ONE, 64],
     [OTHER, 64],
   ]);
+});
+
+it('fills nothing of a signer whose key outside senders have', async () => {
+  custody.external = [ONE];
+  await fill.execute(DEV_CHAIN);
+  expect(calls).toEqual([[OTHER, 64]]);
 });
 
 it('tries again after growing pauses, whatever came of it, and begins anew when all is well for a while', async () => {

@@ -7,6 +7,7 @@ import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js
 import { LaneMemory } from '../../../src/modules/ledger/index.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 
 const [LEASE, OTHER] = [1, 2].map((n) => ({ signer: aSigner(n), owner: 'node', token: BigInt(n) })) as [Lease, Lease];
 type Lease = { signer: SignerId; owner: string; token: bigint };
@@ -22,10 +23,12 @@ let calls: unknown[][];
 /** The step at which a fill fails, and the error. */
 let failing: { readonly step: string; readonly error: Error } | null;
 let memory: LaneMemory;
+let custody: KeysOf;
 let fillGaps: FillNonceGaps;
 
 beforeEach(() => {
   [gaps, calls, failing, memory] = [[], [], null, new LaneMemory(new FakeClock())];
+  custody = new KeysOf([]);
   fills = ['fill'];
   const chain = { feeQuote: async () => QUOTE };
   const step =
@@ -43,10 +46,16 @@ beforeEach(() => {
         return gaps.filter(({ signer }) => signers.some((each) => sameSigner(each, signer)));
       },
     } as unknown as NonceLedger,
-    { execute: step('create', fills) } as unknown as CreateFills,
+    {
+      execute: step('create', fills),
+      giveBack: async (_leases: unknown, slots: readonly SlotRef[]) => {
+        if (slots.length > 0) calls.push(['give back', slots]);
+      },
+    } as unknown as CreateFills,
     { execute: step('sign', 'signed') } as unknown as SignAttempts,
     { execute: step('send', undefined) } as unknown as BroadcastAttempts,
     memory,
+    custody,
   );
   /** Their lanes do not begin anew. */
   memory.recovered([LEASE, OTHER]);
@@ -86,6 +95,19 @@ describe('a nonce gap', () => {
   it('costs no call of the chain where there is none', async () => {
     await fillGaps.execute(DEV_CHAIN, [LEASE]);
     expect(names()).toEqual(['gaps']);
+  });
+
+  it('is not looked for where no node has the key, and what is free again goes back to outside senders', async () => {
+    [gaps, custody.external] = [[SLOT], [LEASE.signer]];
+    await fillGaps.execute(DEV_CHAIN, [LEASE, OTHER]);
+    expect(memory.mayHaveGaps(LEASE)).toBe(false);
+    memory.aligned([LEASE, OTHER]);
+    await fillGaps.fill(DEV_CHAIN, [LEASE], [SLOT]);
+    expect(calls).toEqual([
+      ['gaps', OTHER.signer],
+      ['give back', [SLOT]],
+    ]);
+    expect([LEASE, OTHER].map((lease) => memory.needsAlignment(lease, 1_000))).toEqual([true, false]);
   });
 
   it('that the caller knows of is filled without a look', async () => {

@@ -4,6 +4,7 @@ import { LostCommitsRepository, type ManagedTx, ManagedTxRepository } from '../.
 import type { FillNonceGaps } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
 import { LeftFreeNonces } from '../../../src/modules/nonces/application/left-free-nonces.js';
 import { aHash, aLease, aManagedTx, aReceipt, aSigner } from '../../support/builders.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 
@@ -17,6 +18,7 @@ let txs: ManagedTx[];
 let told: ReceiptLookup;
 let asked: unknown[][];
 let filled: unknown[][];
+let custody: KeysOf;
 let leftFree: LeftFreeNonces;
 
 /** A tx whose execution failed in block 1, and is final. */
@@ -38,13 +40,14 @@ beforeEach(() => {
   txs = [aFailure()];
   consumed = [{ nonce: 5n, txId: 'failed' }];
   told = { kind: 'found', receipt: aReceipt({ ...txs[0]?.progress.receipt }) };
-  [asked, filled] = [[], []];
+  [asked, filled, custody] = [[], [], new KeysOf([])];
   chain.agreedReceipts = async (known) => known.map(() => told);
   leftFree = new LeftFreeNonces(
     new ModelChains(chain),
     fakeOf(LostCommitsRepository, { consumedFrom: async (...args) => (asked.push(args), consumed) }),
     fakeOf(ManagedTxRepository, { byIds: async (ids) => txs.filter(({ id }) => ids.includes(id)) }),
     { fill: async (...args: unknown[]) => void filled.push(args) } as unknown as FillNonceGaps,
+    custody,
   );
 });
 
@@ -94,6 +97,11 @@ it.each([
 
 it('get fills under the lease of their signer', async () => {
   const left = (await leftFree.find(FROM, 7)) ?? [];
-  await leftFree.fill(aLease(SIGNER), left);
+  expect(await leftFree.fill(aLease(SIGNER), left)).toEqual([5n]);
   expect(filled).toEqual([[SIGNER.chainId, [aLease(SIGNER)], left]]);
+});
+
+it('get none where outside senders have the key', async () => {
+  custody.external = [SIGNER];
+  expect([await leftFree.fill(aLease(SIGNER), (await leftFree.find(FROM, 7)) ?? []), filled]).toEqual([[], []]);
 });

@@ -38,6 +38,8 @@ let shown: ChainBehind | null;
 let standing: Compared['standing'];
 /** Null when not only failed transactions had the nonces that the chain calls free. */
 let leftFree: LeftFree[] | null;
+/** Which of them get fills. */
+let filled: bigint[];
 const behindAs = (what: ChainBehind): Compared => ({
   books: { signer: SIGNER, begun: true, usedBelow: 5n, block: 1, origin: [], behind: null },
   standing,
@@ -46,7 +48,7 @@ const behindAs = (what: ChainBehind): Compared => ({
 });
 
 beforeEach(() => {
-  [shown, standing, leftFree] = [null, 'behind', null];
+  [shown, standing, leftFree, filled] = [null, 'behind', null, []];
   [agreed, pending, cursor, missing, held, isOurs, calls] = [5n, [5n], 9n, 1, false, true, []];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   const chain = {
@@ -75,7 +77,7 @@ beforeEach(() => {
     fakeOf(CompareBooks, { execute: async () => (shown === null ? [] : [behindAs(shown)]) }),
     fakeOf(LeftFreeNonces, {
       find: async (from, atMost) => (calls.push(['left free', from, atMost]), leftFree),
-      fill: async (...args) => void calls.push(['fill', ...args]),
+      fill: async (...args) => (calls.push(['fill', ...args]), filled),
     }),
     {
       execute: async (...args: unknown[]) => (calls.push(['reconcile', ...args]), { held, found: FOUND }),
@@ -226,6 +228,12 @@ describe('nonces that failed transactions left free', () => {
       ['fill', LEASE, [LEFT]],
     ]);
     expect(writes.written).toEqual([]);
+  });
+
+  it.each([[[]], [[LEFT.nonce]]])('are logged when they got fills: %p', async (some) => {
+    filled = some;
+    await sync.execute(SIGNER, 10);
+    expect(log.lines).toMatchObject([{ event: 'signer aligned with its chain', fields: { filled } }]);
   });
 
   it('get none while not all that is out is known', async () => {

@@ -12,6 +12,7 @@ import { EndHolds, TendHolds } from '../../../src/modules/nonces/application/ten
 import { LeaseManager } from '../../../src/modules/signers/index.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aLease, aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { begunWork } from '../../support/fakes/our-work.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -24,12 +25,13 @@ let verdicts: HoldVerdict[];
 let stored: ManagedTx[];
 let adopted: Findings[];
 let writes: RecordedWrites;
+let custody: KeysOf;
 
 const hold = (overrides: Partial<TxProgress> = {}): ManagedTx =>
   aManagedTx({ txId: 'hold', kind: 'hold', state: 'ALLOCATED', signer: SIGNER, nonce: 7n, ...overrides }).build();
 
 beforeEach(() => {
-  [verdicts, stored, adopted, writes] = [[], [hold()], [], new RecordedWrites()];
+  [verdicts, stored, adopted, writes, custody] = [[], [hold()], [], new RecordedWrites(), new KeysOf([])];
 });
 
 function tend(work: BegunWork = begunWork): Promise<void> {
@@ -42,7 +44,7 @@ function tend(work: BegunWork = begunWork): Promise<void> {
     fakeOf(LookAtHolds, { execute: async () => verdicts }),
     work,
     adopt,
-    new EndHolds(repository, writes.asDoor()),
+    new EndHolds(repository, writes.asDoor(), custody),
   ).execute(DEV_CHAIN);
 }
 
@@ -80,6 +82,16 @@ describe('what the chain says of a hold', () => {
         slots: { released: [] },
       },
     ]);
+  });
+
+  it('that nobody proves it unused changes nothing where nobody here can sign a no-op; that it is unused ends it', async () => {
+    custody.external = [SIGNER];
+    verdicts = [{ tx: hold(), signer: SIGNER, kind: 'unproven' }];
+    await tend();
+    expect(writes.written).toEqual([]);
+    verdicts = [{ tx: hold(), signer: SIGNER, kind: 'unused' }];
+    await tend();
+    expect(writes.txs).toMatchObject([{ state: 'CANCELLED' }]);
   });
 
   it('counts for nothing when the hold was changed since, or its lane has not begun', async () => {

@@ -51,6 +51,8 @@ function nothingAround(): Surroundings {
     leaseOwner: null,
     paused: null,
     behind: null,
+    external: false,
+    nonceGap: null,
     command: null,
   };
 }

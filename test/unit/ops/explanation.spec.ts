@@ -41,6 +41,8 @@ function facts(overrides: Partial<TxFacts> = {}): TxFacts {
     signer: {
       paused: null,
       behind: null,
+      external: false,
+      nonceGap: null,
       leaseOwner: 'node',
       inFlight: 1,
       inFlightLimit: { configured: 64, learnt: null, delegated: false },
@@ -373,6 +375,20 @@ describe('a hold', () => {
     expect(hold({}).next.what).toContain('it has no end by time');
     expect(hold({}).summary).not.toContain('behind it');
     expect(hold({ queue: { position: 2, ahead: 1 }, signer }).summary).toContain('1 transaction waits behind it');
+  });
+
+  it('of a signer whose key no node has is ended by its sender or the chain alone, and behind a gap that is said', () => {
+    const signer = { ...facts().signer, external: true, nonceGap: { nonce: 6, since: NEXT_TRY } };
+    for (const state of ['ALLOCATED', 'IN_MEMPOOL'] as const) {
+      const { summary, next, operator } = hold({ state, signer, expiresAt: NEXT_TRY });
+      expect(summary).toContain("The lower nonce 6 is nobody's, and Lockstep has no key to fill it.");
+      expect([next.what, ...operator].join(' ')).not.toMatch(/no-op|close/);
+      expect(operator).toEqual([
+        expect.stringContaining('Lockstep has no key of the signer'),
+        expect.stringContaining('POST …/nonces'),
+      ]);
+    }
+    expect(hold({ signer, nonce: 5 }).summary).not.toContain('fill');
   });
 
   it.each<[TxState, TxSubState | null, string]>([

@@ -17,6 +17,7 @@ const view = (n: number): SignerView => ({
   cursor: n,
   paused: null,
   behind: null,
+  nonceGap: null,
   pending: n,
   inFlight: 0,
   backlog: n,

@@ -16,6 +16,7 @@ const ON_EACH_CHAIN = [
   'hand-over',
   'holds',
   'left-free',
+  'nonce-gaps',
   'permits',
   'receipts',
   'resubmit',

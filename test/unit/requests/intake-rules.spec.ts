@@ -52,13 +52,14 @@ const intake = new IntakeRules(
     },
   }),
   Object.assign(new KeysOf([]), {
-    assertSigns: ({ address }: SignerId, kind: SignableKind) => {
-      if (unsigned.get(address) === kind) throw new CannotSign('cannot_sign', 'not by this one', 'use another');
+    assertSigns: ({ address }: SignerId, kind?: SignableKind) => {
+      if (unsigned.has(address) && unsigned.get(address) === kind)
+        throw new CannotSign('cannot_sign', 'not by this one', 'use another');
     },
   }),
 );
-/** What the custody of an account never signs. */
-const unsigned = new Map<Address, SignableKind>();
+/** What the custody of an account never signs; undefined: anything. */
+const unsigned = new Map<Address, SignableKind | undefined>();
 
 /** How often it was asked whether the request was stored before. */
 let lookUps: number;
@@ -150,7 +151,8 @@ describe('a request is refused before it is stored', () => {
     const own = { signer: 'self', chainId: BigInt(DEV_CHAIN), address: target };
     const signed = { chainId: 1n, address: target, nonce: 1n, r: parseHex('0x01'), s: parseHex('0x01'), yParity: 0 };
     const ofOther = { authority, chainId: BigInt(DEV_CHAIN), address: target };
-    it.each<[string, Address, SignableKind, Partial<TxRequest['payload']>]>([
+    it.each<[string, Address, SignableKind | undefined, Partial<TxRequest['payload']>]>([
+      ['anything', signer.address, undefined, {}],
       ['blobs', signer.address, 3, { blobHashes: [aHash(1)] }],
       ['a transaction with authorizations', signer.address, 4, { authorizationList: [signed] as never }],
       ['an authorization of its own', signer.address, 'authorization', { authorizationList: [own] as never }],
@@ -166,6 +168,13 @@ describe('a request is refused before it is stored', () => {
       expect(await refused()).toBeNull();
       unsigned.clear();
     });
+  });
+
+  it('never a nonce of an outside sender because nobody signs', async () => {
+    unsigned.set(aRequest().signer.address, undefined);
+    const hold = { ttl: null, count: 1, index: 0 };
+    expect(await refusal(() => intake.assertAcceptable(aRequest({ hold }), isRepeated))).toBeNull();
+    unsigned.clear();
   });
 
   it.each<[string, Partial<TxRequest>]>([

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { hexlify, Transaction } from 'ethers';
 import type { CustodyEntry, CustodyKey } from '../../../src/custody/custody-entry.js';
 import { ElsewhereCustody } from '../../../src/custody/elsewhere.js';
+import { ExternalCustody } from '../../../src/custody/external.js';
 import { MnemonicCustody } from '../../../src/custody/mnemonic.js';
 import { DEV_ACCOUNTS, DEV_MNEMONIC } from '../../../src/dev/dev-accounts.js';
 import { parseAddress } from '../../../src/kernel/hex.js';
@@ -62,6 +63,7 @@ it('tells of each signer its custody, its balance, its nonces, and that a signat
     signedInMs: 0,
     balance: 1n,
     nonces: { latest: 7n, pending: 9n, next: 9n },
+    note: null,
     problems: [],
   });
   expect(second).toMatchObject({ signer: { address: SECOND }, balance: 2n, nonces: { next: null }, problems: [] });
@@ -70,6 +72,19 @@ it('tells of each signer its custody, its balance, its nonces, and that a signat
 it('has no signature of an account whose key is elsewhere, and no problem with it', async () => {
   const [check] = await checked(elsewhere);
   expect(check).toMatchObject({ custody: { type: 'elsewhere' }, signedInMs: null, balance: 1n, problems: [] });
+});
+
+it('asks nothing of an account whose key outside senders have, and says so', async () => {
+  const external = Object.assign(new ExternalCustody(), { type: 'external', addresses: [FIRST] });
+  const [check] = await checked(external);
+  expect(check).toMatchObject({
+    custody: { type: 'external' },
+    signedInMs: null,
+    balance: 1n,
+    nonces: { latest: 7n },
+    note: 'external: nothing to check but its balance and nonce',
+    problems: [],
+  });
 });
 
 it('tells of the one signer whose custody signs with the key of another', async () => {

@@ -13,6 +13,7 @@ import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.j
 import { NO_FEES } from '../../../src/modules/ledger/domain/index.js';
 import { ReservedFees } from '../../../src/modules/sending/application/reserved-fees.js';
 import { slotKey } from '../../../src/modules/signers/index.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aRequest, aSigner, FREE_QUOTE } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
@@ -34,11 +35,12 @@ let read: string[];
 let bounds: [bigint, bigint | null][];
 const RESERVED = 99n;
 let chain: ModelChain;
+let custody: KeysOf;
 let prices: PriceBumps;
 
 beforeEach(() => {
   [stored, request, read, chain] = [[], {}, [], new ModelChain()];
-  bounds = [];
+  [bounds, custody] = [[], new KeysOf([])];
   prices = new PriceBumps(
     fakeOf(AttemptRepository, { ofSlots: async () => stored }),
     fakeOf(ManagedTxRepository, {
@@ -55,6 +57,7 @@ beforeEach(() => {
       new FakeClock(),
     ),
     fakeOf(ReservedFees, { of: async (_leases, items) => new Map(items.map(({ tx }) => [slotKey(tx), RESERVED])) }),
+    custody,
   );
 });
 
@@ -84,6 +87,13 @@ const [ONCE, TWICE] = [1n, 2n].map((n) => ({
 }));
 
 describe('the draft of a bump', () => {
+  it('is none where no node has the key', async () => {
+    custody.external = [aTx().signer];
+    expect(await priced([{ kind: 'fill' }], { kind: 'fill' }, { force: true })).toMatchObject({
+      result: 'not_possible',
+    });
+  });
+
   it('is the same payload with the same nonce and gas, priced at the block of the quote', async () => {
     request = { payload: { ...aRequest().payload, value: 5n } };
     chain.mineEmpty(4);

@@ -232,9 +232,21 @@ describe('what a custody answers', () => {
     expect(await custody.sign(signerAt(0), [item])).toHaveLength(1);
   });
 
+  it('that signs nothing is external: nothing of its accounts is asked for, and they are known', async () => {
+    const custody = await open(async (items) => byKey(FIRST_KEY, items), []);
+    const refusal = { code: 'external_signer', facts: signerAt(0) };
+    expect([custody.isExternal(signerAt(0)), custody.has(signerAt(0))]).toEqual([true, true]);
+    expect(() => custody.assertSigns(signerAt(0))).toThrow(expect.objectContaining(refusal));
+    await expect(custody.sign(signerAt(0), [item])).rejects.toMatchObject(refusal);
+    const elsewhere = { ...signerAt(0), chainId: 99 };
+    expect(custody.isExternal(elsewhere)).toBe(false);
+    expect(() => custody.assertSigns(elsewhere)).not.toThrow();
+  });
+
   it('is asked for only what it says that it signs', async () => {
     const custody = await open(async (items) => byKey(FIRST_KEY, items), [2]);
     expect(await custody.sign(signerAt(0), [item])).toHaveLength(1);
+    expect(custody.isExternal(signerAt(0))).toBe(false);
     await expect(custody.sign(signerAt(0), [{ ...item, kind: 4 }])).rejects.toMatchObject({
       code: 'cannot_sign',
       message: 'custody toy signs no transactions of type 4',

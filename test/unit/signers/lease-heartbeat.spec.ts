@@ -99,7 +99,7 @@ function heartbeatOf(role: Partial<NodeConfig>): LeaseHeartbeat {
 
 /** One beat: the leases first, for they are what runs out. */
 const BEAT = ['renew', 'meet', 'check'];
-const START = ['check', 'register 2', 'meet'];
+const START = ['check', 'register 2', 'meet', 'register 2'];
 
 describe('the heartbeat', () => {
   it('sees that the database has an epoch, registers the signers and meets the other nodes before it renews anything', async () => {
@@ -114,12 +114,22 @@ describe('the heartbeat', () => {
     expect(done).toEqual(['check', 'register 2']);
   });
 
+  it('leaves when it sees only beside the others that they have a signer otherwise', async () => {
+    const refusal = new Error('the custody is another one at a node that runs');
+    onRegister = async () => {
+      if (done.includes('meet')) throw refusal;
+    };
+    await expect(heartbeat.onApplicationBootstrap()).rejects.toBe(refusal);
+    await jest.advanceTimersByTimeAsync(RENEW_MS);
+    expect(done).toEqual([...START, 'leave me']);
+  });
+
   it('does not beat before the others have answered', async () => {
     const answer = gate();
     onMeet = () => answer.opened;
     const starting = begun();
     await jest.advanceTimersByTimeAsync(RENEW_MS);
-    expect(done).toEqual(START);
+    expect(done).toEqual(START.slice(0, 3));
     answer.open();
     await starting;
   });

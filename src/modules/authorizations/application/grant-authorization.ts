@@ -80,6 +80,11 @@ export class GrantAuthorization {
     private readonly cursors: CommittedCursors,
   ) {}
 
+  /** Whether somebody here signs for it: of an external signer only its owner knows that nobody does. */
+  isSigning({ signer }: Grant): boolean {
+    return this.signer.isSigning(signer);
+  }
+
   /** @returns whether it is signed now */
   async execute(
     chain: ChainConnector,

@@ -62,7 +62,7 @@ export class TendAuthorizations {
       case 'wanted': {
         // Else its payloads would be held back for what it never signs.
         const policies = this.policies.present;
-        const isAllowed = mayAuthorize(policies, grant);
+        const isAllowed = this.grants.isSigning(grant) && mayAuthorize(policies, grant);
         if (isAllowed && (await this.grants.execute(chain, lease, grant, agreed, policies.mark)))
           this.turns.signed(grant);
         else if (!isAllowed || this.turns.isOver(grant)) {

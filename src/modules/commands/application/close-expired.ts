@@ -43,14 +43,14 @@ export class CloseExpired {
           leases,
           txs.filter((tx) => tx.state === 'PENDING'),
         );
-        await this.unwanted.close(
+        const goOn = await this.unwanted.close(
           leases,
           'expire',
           txs
             .filter((tx) => commandVerdict('cancel', tx).kind === 'by_owner')
             .map((tx) => ({ tx, reason: 'expired before it was mined', end: (copy) => copy.expired() })),
         );
-        for (const { id } of share) if (!undecided.has(id)) left.delete(id);
+        for (const { id } of share) if (!undecided.has(id) && !goOn.includes(id)) left.delete(id);
       });
     } finally {
       await this.store.postponeClosing([...left.keys()].map((id) => ({ id, inMs: jittered(PAUSE_MS, chanceOf(id)) })));

@@ -5,9 +5,9 @@ import { NotFound } from '../../../kernel/errors.js';
 import { canonicalJson } from '../../../kernel/json.js';
 import { sameSigner, signerKey } from '../../../kernel/signer-id.js';
 import { hashRequest, ManagedTxRepository } from '../../ledger/index.js';
-import type { SlotRef } from '../../signers/index.js';
+import { Custody, ExternalSigner, type SlotRef } from '../../signers/index.js';
 import { assertNonce } from './assert-nonce.js';
-import { SubmitCommand, type SubmittedCommand } from './submit-command.js';
+import { type CommandInput, SubmitCommand, type SubmittedCommand } from './submit-command.js';
 
 export interface CloseInput {
   readonly sender: Caller;
@@ -27,9 +27,10 @@ export class CloseHold {
     private readonly txs: ManagedTxRepository,
     private readonly submit: SubmitCommand,
     private readonly audit: AuditLog,
+    private readonly custody: Custody,
   ) {}
 
-  /** @throws NotFound `hold_not_found`; Conflict `other_nonce`, and what {@link SubmitCommand} throws */
+  /** @throws Unprocessable `external_signer`; NotFound `hold_not_found`; Conflict `other_nonce`, and what {@link SubmitCommand} throws */
   async execute(
     { signer, nonce }: SlotRef,
     { sender, requestId, holdId, reason }: CloseInput,
@@ -50,7 +51,7 @@ export class CloseHold {
       object: `signer:${signerKey(signer)}`,
       detail: { nonce: nonce.toString(), txId, reason },
     };
-    return this.submit.execute({
+    const command: CommandInput = {
       txId,
       sender,
       kind: 'close',
@@ -59,6 +60,10 @@ export class CloseHold {
       fees: null,
       request: null,
       inSameCommit: (tx) => this.audit.record(entry, tx),
-    });
+    };
+    // One that was stored before the key went is answered as before.
+    if (this.custody.isExternal(signer) && !(await this.submit.isStored(signer, command)))
+      throw new ExternalSigner(signer);
+    return this.submit.execute(command);
   }
 }

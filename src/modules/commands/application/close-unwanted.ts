@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { asFound, bindingFor, FeeRules, noOpType, typeOfSlot } from '../../sending/index.js';
-import { type Lease, slotKey } from '../../signers/index.js';
+import { Custody, ExternalSigner, type Lease, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
@@ -49,6 +49,7 @@ export class CloseUnwanted {
     private readonly attempts: AttemptRepository,
     private readonly fees: FeeRules,
     private readonly write: WriteChanges,
+    private readonly custody: Custody,
   ) {}
 
   /**
@@ -71,6 +72,8 @@ export class CloseUnwanted {
     const verdict = commandVerdict(kind, tx);
     if (verdict.kind === 'refused') return { commandId, refusal: verdict.detail };
     if (verdict.kind === 'done') return { commandId, refusal: null };
+    if (kind !== 'release' && this.custody.isExternal(tx.signer))
+      return { commandId, refusal: new ExternalSigner(tx.signer).message };
     // Its sender said both. One that is stored from here on makes this copy outdated.
     if (kind === 'release' && (await this.store.hasQueued(tx.id, 'consume')))
       return { commandId, refusal: USED.detail };
@@ -79,13 +82,24 @@ export class CloseUnwanted {
     if (price === 'unknown') return null;
     if (price !== 'enough') return { commandId, refusal: PRICE_REFUSALS[price] };
     const end = kind === 'close' ? null : (copy: ManagedTx): void => copy.cancelled(reason);
-    await this.end(leases, 'cancel', sent, [{ tx, reason, end }]);
+    await this.end(leases, 'cancel', groupBy(sent, slotKey), [{ tx, reason, end }]);
     return { commandId, refusal: null };
   }
 
-  async close(leases: readonly Lease[], operation: string, unwanted: readonly Unwanted[]): Promise<void> {
+  /** @returns the ids of those that only a no-op can end, where nobody here signs one: they go on */
+  async close(leases: readonly Lease[], operation: string, unwanted: readonly Unwanted[]): Promise<string[]> {
     const sent = await this.attempts.ofSlots(unwanted.map(({ tx }) => tx).filter(hasNonce));
-    await this.end(leases, operation, sent, unwanted);
+    const bySlot = groupBy(sent, slotKey);
+    const left = unwanted.filter(
+      ({ tx }) => this.custody.isExternal(tx.signer) && hasNonce(tx) && !nothingIsOut(tx, bySlot),
+    );
+    await this.end(
+      leases,
+      operation,
+      bySlot,
+      unwanted.filter((item) => !left.includes(item)),
+    );
+    return left.map(({ tx }) => tx.id);
   }
 
   /**
@@ -115,10 +129,9 @@ export class CloseUnwanted {
   private async end(
     leases: readonly Lease[],
     operation: string,
-    sent: readonly Attempt[],
+    bySlot: ReadonlyMap<string, readonly Attempt[]>,
     unwanted: readonly Unwanted[],
   ): Promise<void> {
-    const bySlot = groupBy(sent, slotKey);
     const released: ManagedTx[] = [];
     for (const { tx, reason, end } of unwanted) {
       if (end === null || (hasNonce(tx) && !nothingIsOut(tx, bySlot))) {

@@ -5,6 +5,7 @@ import { type Attempt, CommandedTxs, costOf, type RequestedTx } from '../../ledg
 import {
   type DailyNeed,
   type Held,
+  NO_SPENDING,
   type PolicySet,
   type Refused,
   SignerPolicies,
@@ -14,8 +15,6 @@ import {
 } from '../../policies/index.js';
 import { FeeRules } from '../../sending/index.js';
 import { type Fence, slotKey } from '../../signers/index.js';
-
-const NOTHING: Spending = { value: 0n, fees: 0n };
 
 export type ReplacementAdmission =
   | { readonly kind: 'admitted' | 'later' }
@@ -48,7 +47,7 @@ export class ReplacementGate {
   /** Why its policy never allows it; null when it may. @param gasLimit null while it is not known */
   policyRefusal({ tx, request }: RequestedTx, policies: PolicySet, gasLimit: bigint | null): string | null {
     const { signer } = tx;
-    const daily = gasLimit === null ? null : { spent: NOTHING, needs: this.needOf(request, gasLimit) };
+    const daily = gasLimit === null ? null : { spent: NO_SPENDING, needs: this.needOf(request, gasLimit) };
     const against = this.against(signer, request, policies, daily);
     return against === null ? null : inWords(against);
   }
@@ -80,12 +79,12 @@ export class ReplacementGate {
     if (isPaused || (await this.policies.at(policyMark, fence.tx)).mark !== policies.mark) return { kind: 'later' };
     if (policies.withDailyLimit([signer]).length === 0) return ADMITTED;
     const spent = (await this.spending.spent(fence, [{ signer, ...this.fees.capsFor(signer) }])).get(signerKey(signer));
-    const own = (await this.spending.reserved(fence, [attempt])).get(slotKey(attempt)) ?? NOTHING;
+    const own = (await this.spending.reserved(fence, [attempt])).get(slotKey(attempt)) ?? NO_SPENDING;
     const blobs = BigInt(request.payload.blobHashes?.length ?? 0);
     // Above its own fees when it has to outbid what is dearer.
     const signed = { value: 0n, fees: costOf({ value: 0n, gas: attempt.gasLimit, blobs }, attempt.fees) };
     const needs = highest(highest(own, signed), this.needOf(request, attempt.gasLimit));
-    const others = spent ? { value: spent.value - own.value, fees: spent.fees - own.fees } : NOTHING;
+    const others = spent ? { value: spent.value - own.value, fees: spent.fees - own.fees } : NO_SPENDING;
     const more = (name: keyof Spending): bigint => (needs[name] > own[name] ? needs[name] : 0n);
     const against = this.against(signer, request, policies, {
       spent: others,

@@ -99,6 +99,8 @@ const OTHER_ENDS: readonly Partial<LoggedEvent>[] = [
   ofSigner('balance_restored', { ...FUNDS, balance: '9', missing: '0' }),
   ofSigner('chain_behind', BEHIND),
   ofSigner('chain_caught_up', BEHIND),
+  ofSigner('nonce_gap', { nonce: 8 }),
+  ofSigner('nonce_gap_closed', { nonce: 8 }),
 ];
 
 /** What becomes of nonces of outside senders. */

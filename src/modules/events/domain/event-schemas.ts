@@ -231,6 +231,15 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
     summary: 'The chain agrees with what was seen final again: the signer goes on. The fields say what was wrong',
     fields: { ...SIGNER, ...BOOKS },
   },
+  'signer.nonce_gap': {
+    summary:
+      'Nobody has a nonce that higher ones wait for, and Lockstep has no key to fill it: the next reserve gets it. Told of the lowest one, each time it is another',
+    fields: { ...SIGNER, nonce: number('The nonce that nobody has') },
+  },
+  'signer.nonce_gap_closed': {
+    summary: 'A signer has no nonce gap any more that outside senders have to close',
+    fields: { ...SIGNER, nonce: number('The nonce that was told last') },
+  },
 };
 
 export interface EventSchema {

@@ -29,6 +29,8 @@ export const PUBLIC_EVENT_TYPES = [
   'signer.balance_restored',
   'signer.chain_behind',
   'signer.chain_caught_up',
+  'signer.nonce_gap',
+  'signer.nonce_gap_closed',
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 

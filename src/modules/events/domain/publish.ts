@@ -38,6 +38,8 @@ const BY_REASON: Readonly<Record<string, Publish>> = {
   balance_restored: SIGNER('signer.balance_restored'),
   chain_behind: SIGNER('signer.chain_behind'),
   chain_caught_up: SIGNER('signer.chain_caught_up'),
+  nonce_gap: SIGNER('signer.nonce_gap'),
+  nonce_gap_closed: SIGNER('signer.nonce_gap_closed'),
 };
 
 /** Of what an outside sender does with its nonce, only what tells it, or whoever waits behind it, something new. */

@@ -33,6 +33,8 @@ export const SIGNER_EVENT_REASONS = [
   'balance_restored',
   'chain_behind',
   'chain_caught_up',
+  'nonce_gap',
+  'nonce_gap_closed',
 ] as const;
 export type SignerEventReason = (typeof SIGNER_EVENT_REASONS)[number];
 export type EventReason = (typeof EVENT_REASONS)[number];

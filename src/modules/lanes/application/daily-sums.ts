@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey, type SignerId, signersOf } from '../../../kernel/signer-id.js';
 import { LaneMemory, SignerFeeCaps } from '../../ledger/index.js';
-import { hasDailyRoom, type PolicySet, SpendLedger, type Spending, type Spent } from '../../policies/index.js';
+import {
+  hasDailyRoom,
+  NO_SPENDING,
+  plus,
+  type PolicySet,
+  SpendLedger,
+  type Spending,
+  type Spent,
+} from '../../policies/index.js';
 import type { Fence } from '../../signers/index.js';
 
 /** What a tx needs of the daily amounts of its signer. */
@@ -51,10 +59,7 @@ export class DailySums {
     const [first] = own;
     const spent = first ? this.memory.dailySum(first.signer, fence.tokenFor(first.signer), policies.mark) : null;
     if (!first || !spent) return null;
-    const needs = own.reduce((sum, each) => ({ value: sum.value + each.value, fees: sum.fees + each.fees }), {
-      value: 0n,
-      fees: 0n,
-    });
+    const needs = own.reduce(plus, NO_SPENDING);
     return policies.of(first.signer).every((policy) => hasDailyRoom(policy, { spent, needs })) ? spent : null;
   }
 }

@@ -9,10 +9,11 @@ import {
   SignerPolicies,
   type Spending,
   outside,
+  plus,
   verdict,
 } from '../../policies/index.js';
 import { FeeRules } from '../../sending/index.js';
-import type { Fence } from '../../signers/index.js';
+import { Custody, ExternalSigner, type Fence } from '../../signers/index.js';
 import { DailySums } from './daily-sums.js';
 import { HoldShares } from './hold-shares.js';
 import type { ReadyTx } from './prepare-pending.js';
@@ -31,7 +32,7 @@ const LONGEST_SHARE_MS = 10_000;
 /** Which waiting txs may get a nonce now. */
 export interface Admission {
   readonly admitted: readonly ReadyTx[];
-  /** Changed copies of those that the policy refuses for good, or holds, and of holds for which there is no room ({@link HoldShares}). */
+  /** Changed copies of those that the policy refuses for good, or holds, of payloads that nobody signs, and of holds for which there is no room ({@link HoldShares}). */
   readonly turnedAway: readonly ManagedTx[];
   /** Signers for which there is room that there was not before. */
   readonly roomCame: readonly SignerId[];
@@ -52,6 +53,7 @@ export class NonceGate {
     private readonly sums: DailySums,
     private readonly fees: FeeRules,
     private readonly shares: HoldShares,
+    private readonly custody: Custody,
   ) {}
 
   /** @param ready in the order in which they get nonces */
@@ -79,6 +81,11 @@ export class NonceGate {
     const firstHeld = new Set<string>();
     for (const item of waiting) {
       const key = signerKey(item.tx.signer);
+      // It came by a node that does not have the signer in its config, or before its key was taken from here.
+      if (!item.tx.isHold && this.custody.isExternal(item.tx.signer)) {
+        turnedAway.push(unsigned(item.tx));
+        continue;
+      }
       const before = spent.get(key);
       const need = needed.get(item);
       const against = this.against(policies, item, before && need ? { spent: before, needs: need } : null);
@@ -94,7 +101,7 @@ export class NonceGate {
       admitted.push(item);
       if (!before || !need) continue;
       needs.set(item.tx.id, need);
-      spent.set(key, { ...before, value: before.value + need.value, fees: before.fees + need.fees });
+      spent.set(key, { ...before, ...plus(before, need) });
     }
     const hadNoRoom = admitted.filter(({ tx }) => tx.progress.subState === 'POLICY_HELD');
     return { admitted, turnedAway, roomCame: signersOf(hadNoRoom.map(({ tx }) => tx)), needs };
@@ -133,6 +140,13 @@ function turnAway(tx: ManagedTx, { kind, rule, reason }: Refused | Held, nextInM
     const pauseMs = backoffMs(FIRST_HELD_MS, tx.equalTries('POLICY_HELD'), LONGEST_HELD_MS);
     copy.postponed('POLICY_HELD', Math.min(jittered(pauseMs, chanceOf(tx.id)), nextInMs ?? Infinity), reason);
   }
+  return copy;
+}
+
+function unsigned(tx: ManagedTx): ManagedTx {
+  const copy = ManagedTx.rehydrate(tx.progress);
+  const { code, message } = new ExternalSigner(tx.signer);
+  copy.failed(`${code}: ${message}`);
   return copy;
 }
 

@@ -9,7 +9,6 @@ import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { type Lease, leasesFor } from '../../signers/index.js';
 import {
-  InFlightLimits,
   LaneMemory,
   ManagedTx,
   TxQueue,
@@ -17,6 +16,7 @@ import {
   type StoredRequest,
   WriteChanges,
 } from '../../ledger/index.js';
+import { LaneRooms } from './lane-rooms.js';
 import { SimulatePending } from './simulate-pending.js';
 
 /** A waiting tx that may get a nonce. */
@@ -32,14 +32,6 @@ export interface PreparedTxs {
   readonly full: readonly SignerId[];
   /** Signers with txs that were set aside: others may wait behind them. */
   readonly cleared: readonly SignerId[];
-}
-
-/** How many txs a lane has room for, and after which position of its queue to read. */
-interface LaneRoom {
-  readonly lease: Lease;
-  readonly signer: SignerId;
-  readonly room: number;
-  readonly after: ReturnType<LaneMemory['queueStart']>;
 }
 
 type Ending = { readonly tx: ManagedTx; readonly apply: (tx: ManagedTx) => void };
@@ -61,7 +53,7 @@ export class PreparePending {
     private readonly queue: TxQueue,
     private readonly write: WriteChanges,
     private readonly memory: LaneMemory,
-    private readonly limits: InFlightLimits,
+    private readonly rooms: LaneRooms,
     private readonly config: ExecutionConfig,
     private readonly clock: Clock,
     private readonly log: Log,
@@ -97,7 +89,7 @@ export class PreparePending {
   }
 
   private async next(leases: readonly Lease[]): Promise<PendingTx[]> {
-    const rooms = await this.rooms(leases);
+    const rooms = await this.rooms.of(leases);
     const startedAtMs = this.clock.monotonicMs();
     const pending = await this.queue.nextPending(rooms);
     const tookMs = this.clock.monotonicMs() - startedAtMs;
@@ -127,22 +119,6 @@ export class PreparePending {
       },
     );
     return signersOf(txs);
-  }
-
-  /** The room of each lane: what is left of `maxInFlight` or of a lower learnt limit, and at most a batch. */
-  private async rooms(leases: readonly Lease[]): Promise<LaneRoom[]> {
-    const { maxInFlight, batchSize } = this.config;
-    const roomOf = (lease: Lease): number =>
-      Math.min(batchSize, this.limits.ofLease(lease) - (this.memory.inFlight(lease) ?? maxInFlight));
-    const short = leases.filter((lease) => roomOf(lease) < batchSize && this.memory.mayCountInFlight(lease));
-    const counts = await this.queue.countInFlight(
-      short.map((lease) => lease.signer),
-      maxInFlight,
-    );
-    short.forEach((lease, index) => this.memory.countedInFlight(lease, counts[index] ?? maxInFlight));
-    return leases
-      .map((lease) => ({ lease, signer: lease.signer, room: roomOf(lease), after: this.memory.queueStart(lease) }))
-      .filter(({ room }) => room > 0);
   }
 
   /** Skips txs that are not PENDING any more: a request may have changed them since they were read. */

@@ -12,7 +12,7 @@ import {
   type Sending,
   SignNoOps,
 } from '../../sending/index.js';
-import { type Lease, slotKey } from '../../signers/index.js';
+import { Custody, type Lease, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
@@ -49,6 +49,7 @@ export class ResendAttempts {
     private readonly reprice: RepricePayloads,
     private readonly broadcast: BroadcastAttempts,
     private readonly metrics: Metrics,
+    private readonly custody: Custody,
   ) {}
 
   /**
@@ -57,7 +58,7 @@ export class ResendAttempts {
    */
   async resend(chainId: ChainId, leases: readonly Lease[], txs: readonly ManagedTx[]): Promise<Resent> {
     const due = await this.inFlight(txs);
-    const renewed = due.filter((item) => needsNoOp(item) || this.reprice.isDue(item));
+    const renewed = due.filter((item) => this.isSigned(item) && (needsNoOp(item) || this.reprice.isDue(item)));
     const again = sameBytes(due.filter((item) => !renewed.includes(item)));
     await this.broadcast.execute(this.chains.get(chainId), leases, again);
     this.metrics.count('resubmit_total', again.length, { kind: 'same_bytes' });
@@ -70,7 +71,7 @@ export class ResendAttempts {
    */
   async renew(chainId: ChainId, leases: readonly Lease[], txs: readonly ManagedTx[]): Promise<void> {
     const chain = this.chains.get(chainId);
-    const due = await this.inFlight(txs);
+    const due = (await this.inFlight(txs)).filter((item) => this.isSigned(item));
     const closing = due.filter(needsNoOp).map(({ tx, ofSlot }) => ({ tx, attempts: ofSlot }));
     const noOps = await this.noOps.execute(chain, leases, closing);
     const fresh = [...noOps, ...(await this.reprice.execute(chain, leases, due))];
@@ -78,6 +79,11 @@ export class ResendAttempts {
     const again = sameBytes(due.filter(({ tx }) => !isFresh.has(tx.id)));
     await this.broadcast.execute(chain, leases, [...again, ...fresh]);
     this.metrics.count('resubmit_total', again.length, { kind: 'same_bytes' });
+  }
+
+  /** Else what an outside sender sent is sent again as it is. */
+  private isSigned({ tx }: SentTx): boolean {
+    return !this.custody.isExternal(tx.signer);
   }
 
   /** Reads the txs again, because the worker of their signer may have changed them. Leaves out those that are not in flight, those without an attempt, and holds, unless they are closed. */

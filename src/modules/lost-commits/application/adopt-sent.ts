@@ -15,7 +15,7 @@ import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.
 import { Log } from '../../../platform/logging/log.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import type { SentTransaction } from '../../chain/index.js';
-import type { Lease, SlotHolder } from '../../signers/index.js';
+import { Custody, type Fence, type Lease, NonceLedger, type SlotHolder } from '../../signers/index.js';
 import { carries, hasMoved, isNoOp, type Match, matchSent } from '../domain/match-sent.js';
 import type { Findings } from './findings.js';
 
@@ -58,6 +58,8 @@ export class AdoptSent {
     private readonly fills: NewFills,
     private readonly lost: LostCommitsRepository,
     private readonly repository: ManagedTxRepository,
+    private readonly custody: Custody,
+    private readonly ledger: NonceLedger,
     private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
@@ -75,7 +77,7 @@ export class AdoptSent {
       const vacated = vacatedBy(adopted, matches);
       const leaving = vacated.map(({ txId }) => txId);
       if (suspect) await this.lost.reconciled(fence, signer, epoch, leaving);
-      return changesOf(adopted, vacated, this.gapsBetween(findings, adopted, matches));
+      return changesOf(adopted, vacated, await this.gapsBetween(fence, findings, adopted, matches));
     });
     if (written === NOTHING) return null;
     this.report(signer, matches);
@@ -147,18 +149,32 @@ export class AdoptSent {
     });
   }
 
-  /** Unknown transactions may have used these nonces, and old bytes of txs that moved may: they get fills, and no payload. */
-  private gapsBetween(
+  /**
+   * Unknown transactions may have used these nonces, and old bytes of txs that moved may: they get fills, and no payload. Where nobody here signs a
+   * fill, they are free for the next holds.
+   */
+  private async gapsBetween(
+    fence: Fence,
     { outlook: { signer, cursor }, latest }: Findings,
     adopted: readonly Adopted[],
     matches: readonly Match[],
-  ): RequestedTx[] {
+  ): Promise<RequestedTx[]> {
+    const isExternal = this.custody.isExternal(signer);
     const held = new Set(adopted.map(({ nonce }) => nonce));
     const start = maxOf(cursor, latest);
-    const end = matches.reduce((above, { nonce }) => maxOf(above, nonce + 1n), start);
-    const gaps = vacatedBy(adopted, matches).flatMap(({ nonce }) => (held.has(nonce) ? [] : [nonce]));
-    for (let nonce = start; nonce < end; nonce += 1n) if (!held.has(nonce)) gaps.push(nonce);
-    return gaps.map((nonce) => this.fills.at({ signer, nonce }));
+    // Only what is adopted raises the cursor, and a free nonce above it would be given out twice.
+    const end = (isExternal ? adopted : matches).reduce((above, { nonce }) => maxOf(above, nonce + 1n), start);
+    const between: Nonce[] = [];
+    for (let nonce = start; nonce < end; nonce += 1n) if (!held.has(nonce)) between.push(nonce);
+    if (isExternal) {
+      await this.ledger.openFree(
+        fence,
+        between.map((nonce) => ({ signer, nonce })),
+      );
+      return [];
+    }
+    const left = vacatedBy(adopted, matches).flatMap(({ nonce }) => (held.has(nonce) ? [] : [nonce]));
+    return [...left, ...between].map((nonce) => this.fills.at({ signer, nonce }));
   }
 
   private report(signer: SignerId, matches: readonly Match[]): void {

@@ -3,7 +3,7 @@ import { backoffMs } from '../../../kernel/backoff.js';
 import { Clock } from '../../../kernel/clock.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { NotLeader } from '../../signers/index.js';
+import { Custody, NotLeader } from '../../signers/index.js';
 import { HoldBehind } from '../../lost-commits/index.js';
 import { SyncSigner } from './sync-signer.js';
 
@@ -21,7 +21,7 @@ interface Tried {
   readonly atMs: number;
 }
 
-/** Fills the nonces that failed transactions left free (docs/invariants.md, K8) without a request of an operator. */
+/** Fills the nonces that failed transactions left free (docs/invariants.md, K8) without a request of an operator, where Lockstep has the key. */
 @Injectable()
 export class FillLeftFree {
   private readonly tried = new Map<string, Tried>();
@@ -29,6 +29,7 @@ export class FillLeftFree {
   constructor(
     private readonly behind: HoldBehind,
     private readonly sync: SyncSigner,
+    private readonly custody: Custody,
     private readonly clock: Clock,
     private readonly log: Log,
   ) {}
@@ -36,7 +37,8 @@ export class FillLeftFree {
   async execute(chainId: ChainId): Promise<void> {
     const now = this.clock.monotonicMs();
     for (const [key, { atMs }] of this.tried) if (now - atMs > FORGOTTEN_AFTER_MS) this.tried.delete(key);
-    for (const signer of this.behind.lower(chainId)) if (this.isDue(signer, now)) await this.fill(signer, now);
+    const held = this.behind.lower(chainId).filter((signer) => !this.custody.isExternal(signer));
+    for (const signer of held) if (this.isDue(signer, now)) await this.fill(signer, now);
   }
 
   private isDue(signer: SignerId, now: number): boolean {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type ChainId, signerKey, signersOf } from '../../../kernel/signer-id.js';
 import { type ChainConnector, Chains } from '../../chain/index.js';
 import { BroadcastAttempts, GasRules, SignAttempts } from '../../sending/index.js';
-import { type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
+import { Custody, type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
 import { LaneMemory, type ManagedTx, NewFills, type RequestedTx, WriteChanges } from '../../ledger/index.js';
 import { Log } from '../../../platform/logging/log.js';
 
@@ -52,10 +52,20 @@ export class CreateFills {
       this.log.warn('fill created for nonce gap', { signer: signerKey(tx.signer), nonce: tx.nonce, txId: tx.id });
     return fills;
   }
+
+  /** Of signers whose keys outside senders have: what is free again on the chain is given to the next of them. */
+  async giveBack(leases: readonly Lease[], slots: readonly FreeSlot[]): Promise<void> {
+    const free = slots.map(({ signer, nonce }) => ({ signer, nonce }));
+    await this.write.execute(leases, 'give_back', {
+      slots: { reopened: free, released: free },
+      // After a reorg freed the nonce, attempts that were sent with it before may be mined again.
+      attempts: { reopened: free },
+    });
+  }
 }
 
 /**
- * Fills nonce gaps. A nonce gap is a released slot that no payload took; it blocks every nonce above it. It gets a fill: a managed tx whose
+ * Fills nonce gaps, where Lockstep has the key; else they stay, and {@link WatchGaps} tells of them. A nonce gap is a released slot that no payload took; it blocks every nonce above it. It gets a fill: a managed tx whose
  * payload is a no-op (docs/invariants.md, I7). A fill is then sent, confirmed and reorged like every managed tx.
  */
 @Injectable()
@@ -67,12 +77,14 @@ export class FillNonceGaps {
     private readonly sign: SignAttempts,
     private readonly broadcast: BroadcastAttempts,
     private readonly memory: LaneMemory,
+    private readonly custody: Custody,
   ) {}
 
   /** Finds and fills the gaps of signers that may have some. */
   async execute(chainId: ChainId, all: readonly Lease[]): Promise<void> {
     const leases = all.filter((lease) => this.memory.mayHaveGaps(lease));
-    const gaps = await this.ledger.gaps(leases.map((lease) => lease.signer));
+    const signers = leases.map((lease) => lease.signer);
+    const gaps = await this.ledger.gaps(signers.filter((signer) => !this.custody.isExternal(signer)));
     this.memory.gapsChecked(leases);
     await this.fill(chainId, leases, gaps);
   }
@@ -82,8 +94,13 @@ export class FillNonceGaps {
     await this.fill(chainId, [lease], await this.ledger.gaps([lease.signer], true));
   }
 
-  /** @param slots of the leases' signers */
-  async fill(chainId: ChainId, leases: readonly Lease[], slots: readonly FreeSlot[]): Promise<void> {
+  /** @param found slots of the leases' signers */
+  async fill(chainId: ChainId, leases: readonly Lease[], found: readonly FreeSlot[]): Promise<void> {
+    const slots = found.filter(({ signer }) => !this.custody.isExternal(signer));
+    const given = found.filter(({ signer }) => this.custody.isExternal(signer));
+    await this.create.giveBack(leases, given);
+    // One answer said that they are free: the chain is asked again before one of them is given.
+    for (const { signer } of given) this.memory.alignAgain(signer);
     if (slots.length === 0) return;
     const chain = this.chains.get(chainId);
     try {

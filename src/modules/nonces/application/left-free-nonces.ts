@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import { agreedHashes, type ChainConnector, Chains, type PlacedTx } from '../../chain/index.js';
-import type { Lease, SlotRef } from '../../signers/index.js';
+import { Custody, type Lease, type SlotRef } from '../../signers/index.js';
 import { LostCommitsRepository, type ManagedTx, ManagedTxRepository } from '../../ledger/index.js';
 import { FillNonceGaps, type FreeSlot } from './fill-nonce-gaps.js';
 
@@ -22,6 +22,7 @@ export class LeftFreeNonces {
     private readonly repository: LostCommitsRepository,
     private readonly txs: ManagedTxRepository,
     private readonly fillGaps: FillNonceGaps,
+    private readonly custody: Custody,
   ) {}
 
   /**
@@ -40,9 +41,15 @@ export class LeftFreeNonces {
     return isAsKnown ? left.slice(0, atMost) : null;
   }
 
-  /** The transactions stay ended, and fills compete with their bytes. */
-  async fill(lease: Lease, left: readonly LeftFree[]): Promise<void> {
+  /**
+   * The transactions stay ended, and fills compete with their bytes. Not where outside senders have the key: what failed may be executed after all, and
+   * its sender may send again with its nonce, so nobody else gets it.
+   * @returns the nonces that fills got
+   */
+  async fill(lease: Lease, left: readonly LeftFree[]): Promise<Nonce[]> {
+    if (this.custody.isExternal(lease.signer)) return [];
     await this.fillGaps.fill(lease.signer.chainId, [lease], left);
+    return left.map(({ nonce }) => nonce);
   }
 
   private async areAsKnown(chain: ChainConnector, left: readonly LeftFree[]): Promise<boolean> {

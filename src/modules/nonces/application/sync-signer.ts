@@ -23,7 +23,7 @@ export interface SyncReport {
   readonly recovered: Reconciliation['found'];
   /** Why the signer is held; null while the chain is not behind our books. */
   readonly behind: ChainBehind['cause'] | null;
-  /** Nonces that failed transactions left free, and that fills get. */
+  /** Nonces that failed transactions left free, and that fills get, where Lockstep has the key. */
   readonly leftFree: readonly LeftFree[];
   /** Of a preview: why it would be refused; else null. */
   readonly refusal: Refusal | null;
@@ -56,7 +56,7 @@ const REFUSALS = {
 /**
  * Aligns a signer with its chain on request of an operator, or of {@link FillLeftFree}. Raises the cursor to the count that the endpoints agree on, without a second
  * observation, and frees a gap of any width, a part with each call. Never lowers the cursor: transactions above it may have been sent. Where
- * failed transactions left their nonces free, fills get these nonces, and nothing else is done.
+ * failed transactions left their nonces free, fills get these nonces, where Lockstep has the key, and nothing else is done.
  */
 @Injectable()
 export class SyncSigner {
@@ -128,8 +128,7 @@ export class SyncSigner {
   private async fill(chain: ChainAccounts, lease: Lease, atMost: number, behind: Compared): Promise<SyncReport> {
     const report = await this.preview(chain, lease.signer, atMost, behind);
     refuse(behind, report.refusal);
-    await this.leftFree.fill(lease, report.leftFree);
-    this.logged(report);
+    this.logged(report, await this.leftFree.fill(lease, report.leftFree));
     return report;
   }
 
@@ -144,7 +143,7 @@ export class SyncSigner {
     const [left] = await this.ledger.missing([place]);
     const after = maxOf(seen.before ?? 0n, place.nonce);
     const report = reportOf(seen, after, slots?.freed?.length ?? 0, left?.count ?? 0);
-    this.logged(report);
+    this.logged(report, []);
     return report;
   }
 
@@ -162,8 +161,7 @@ export class SyncSigner {
     return { signer, chain: agreed, pending, before };
   }
 
-  private logged({ signer, chain, pending, cursor, gap, leftFree }: SyncReport): void {
-    const filled = leftFree.map(({ nonce }) => nonce);
+  private logged({ signer, chain, pending, cursor, gap }: SyncReport, filled: readonly Nonce[]): void {
     this.log.warn('signer aligned with its chain', {
       signer: signerKey(signer),
       chain,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { AdoptSent, Findings } from '../../lost-commits/index.js';
 import { BegunWork, type ManagedTx, ManagedTxRepository, TxsInFlight, WriteChanges } from '../../ledger/index.js';
-import { type Lease, LeaseManager } from '../../signers/index.js';
+import { Custody, type Lease, LeaseManager } from '../../signers/index.js';
 import { type HoldVerdict, LookAtHolds } from './look-at-holds.js';
 
 /** What is looked at at once, of each signer; the rest when these are seen. */
@@ -16,11 +16,14 @@ export class EndHolds {
   constructor(
     private readonly repository: ManagedTxRepository,
     private readonly write: WriteChanges,
+    private readonly custody: Custody,
   ) {}
 
   async execute(leases: readonly Lease[], verdicts: readonly HoldVerdict[]): Promise<void> {
-    if (verdicts.length === 0) return;
-    const said = new Map(verdicts.map((verdict) => [verdict.tx.id, verdict]));
+    // Where nobody signs a no-op, what is not proven stays as it is.
+    const ending = verdicts.filter(({ kind, signer }) => kind !== 'unproven' || !this.custody.isExternal(signer));
+    if (ending.length === 0) return;
+    const said = new Map(ending.map((verdict) => [verdict.tx.id, verdict]));
     // Read again: their senders may have ended or extended them since, or have sent something.
     const read = await this.repository.byIds([...said.keys()]);
     const txs = read.filter((tx) => isWaiting(tx) && tx.progress.version === said.get(tx.id)?.tx.progress.version);

@@ -51,7 +51,7 @@ export class ExplainTx {
   private facts({ tx, signer, around, attempts, standing }: Found, caller: Caller): TxFacts {
     const { quote, endpoints } = standing;
     const { txId, kind, chainId, state, subState, nonce, expiresAt, lastError, failureReason } = tx;
-    const { blockedBy, inFlight, leaseOwner, paused, behind, command } = around;
+    const { blockedBy, inFlight, leaseOwner, paused, behind, external, nonceGap, command } = around;
     const speed = tx.speed as Speed;
     return {
       ...{ txId, kind, chainId, address: tx.signer, state, subState, nonce, expiresAt, lastError, failureReason },
@@ -84,6 +84,8 @@ export class ExplainTx {
       signer: {
         paused: paused && pauseView(paused, caller),
         behind,
+        external,
+        nonceGap,
         leaseOwner,
         inFlight,
         inFlightLimit: this.limits.of(signer),

@@ -1,5 +1,6 @@
 import type { PauseView, PauseViewer } from '../domain/pause-view.js';
 import type { ChainBehindSince } from '../../ledger/index.js';
+import type { NonceGapSince } from '../domain/tx-facts.js';
 import type { InFlightLimitView } from './signer-limits.js';
 
 /** One signer with its lease and backlog, for operators. */
@@ -18,6 +19,8 @@ export interface SignerView {
   readonly paused: PauseView | null;
   /** Since when and why nothing of it is sent: its chain is behind our books; null when it is not. */
   readonly behind: ChainBehindSince | null;
+  /** The lowest one, where outside senders have the key; null when there is none, and where Lockstep fills them. */
+  readonly nonceGap: NonceGapSince | null;
   /** Accepted txs that have no nonce yet. */
   readonly pending: number;
   /** Txs with a nonce that are not mined yet. */

@@ -2,6 +2,7 @@ import type { SignerId } from '../../../kernel/signer-id.js';
 import type { CommandKind } from '../../commands/index.js';
 import type { ChainBehindSince, TxState } from '../../ledger/index.js';
 import type { Pause } from '../../signers/index.js';
+import type { NonceGapSince } from '../domain/tx-facts.js';
 
 /** What is around a tx in the database. Wei. */
 export interface Surroundings {
@@ -33,6 +34,10 @@ export interface Surroundings {
   readonly paused: Pause | null;
   /** Why nothing of the signer is sent: its chain is behind our books. */
   readonly behind: ChainBehindSince | null;
+  /** Outside senders have the key of the signer, and no node does. */
+  readonly external: boolean;
+  /** Its lowest nonce that nobody has, and that nothing fills. */
+  readonly nonceGap: NonceGapSince | null;
   /** The oldest command about the tx that waits for its owner. */
   readonly command: {
     readonly kind: CommandKind;

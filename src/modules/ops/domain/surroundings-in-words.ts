@@ -47,7 +47,7 @@ export function noticesOf(facts: TxFacts): {
   readonly summary: readonly string[];
   readonly operator: readonly string[];
 } {
-  const { subState, signer, endpoints, balance, address } = facts;
+  const { subState, signer, endpoints, balance, address, nonce } = facts;
   const summary = [...expiryOf(facts), ...commandOf(facts)];
   const operator: string[] = [];
   if (signer.paused && subState !== 'SIGNER_PAUSED' && subState !== 'ACCOUNT_STOPPED') {
@@ -59,6 +59,10 @@ export function noticesOf(facts: TxFacts): {
   if (signer.behind !== null) {
     summary.push(`Nothing of its signer is sent since ${signer.behind.since}: ${behindInWords(signer.behind)}.`);
     operator.push(`See GET /api/v1/signers, and "The chain is behind our books" in the operations guide.`);
+  }
+  if (signer.nonceGap !== null && nonce !== null && BigInt(nonce) > BigInt(signer.nonceGap.nonce)) {
+    summary.push(`The lower nonce ${signer.nonceGap.nonce} is nobody's, and Lockstep has no key to fill it.`);
+    operator.push('Reserve a nonce with POST …/nonces, which gets that one, and use it.');
   }
   if (endpoints.length > 0 && endpoints.every(isDead)) {
     summary.push('No RPC endpoint of its chain answers this node.');

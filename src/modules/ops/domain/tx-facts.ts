@@ -9,6 +9,12 @@ export interface Price {
   readonly maxPriorityFeePerGas: bigint;
 }
 
+/** A nonce that nobody has, and that higher ones wait for; Lockstep has no key to fill it. */
+export interface NonceGapSince {
+  readonly nonce: number | string;
+  readonly since: string;
+}
+
 /** In place of the name of an account, for other accounts. */
 export const ANOTHER_ACCOUNT = 'another account';
 
@@ -73,6 +79,9 @@ export interface TxFacts {
     readonly paused: PauseView | null;
     /** Why nothing of it is sent: its chain is behind our books. */
     readonly behind: ChainBehindSince | null;
+    /** Outside senders have its key, and no node does. */
+    readonly external: boolean;
+    readonly nonceGap: NonceGapSince | null;
     readonly leaseOwner: string | null;
     readonly inFlight: number;
     readonly inFlightLimit: {

@@ -8,6 +8,7 @@ import { type PauseJson, pauseOf, toPause } from '../../signers/index.js';
 import { SignerLimits } from '../application/signer-limits.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 import { type BehindRow, behindSince } from './behind-row.js';
+import { gapColumns, type GapRow, gapSince } from './gap-row.js';
 
 /** Counts only the signers of this page, with the partial indexes of live rows: 100,000 txs of all of them together, or 1,000 of each. */
 const LIST = {
@@ -18,7 +19,7 @@ const LIST = {
        ORDER BY chain_id, address LIMIT $3),
     most AS MATERIALIZED (SELECT greatest(1000, 100000 / greatest(1, count(*))) AS of_one FROM page)
     SELECT s.chain_id, s.address, s.custody, ${pauseOf('s.chain_id', 's.address')} AS paused, l.owner_node, l.fencing_token, l.expires_at,
-           l.expires_at > clock_timestamp() AS leased, c.next_nonce, c.behind, c.behind_since, p.count AS pending, f.count AS in_flight
+           l.expires_at > clock_timestamp() AS leased, c.next_nonce, c.behind, c.behind_since, ${gapColumns('s.chain_id', 's.address', 'c')}, p.count AS pending, f.count AS in_flight
       FROM page s
       LEFT JOIN signer_lease l ON l.chain_id = s.chain_id AND l.signer = s.address
       LEFT JOIN signer_nonce_cursor c ON c.chain_id = s.chain_id AND c.signer = s.address
@@ -31,7 +32,7 @@ const LIST = {
      ORDER BY s.chain_id, s.address`,
 };
 
-interface SignerRow extends BehindRow {
+interface SignerRow extends BehindRow, GapRow {
   chain_id: string;
   address: string;
   custody: Record<string, unknown>;
@@ -80,6 +81,7 @@ function toView(row: SignerRow, viewer: PauseViewer): Omit<SignerView, 'inFlight
     cursor: row.next_nonce === null ? null : toJsonInteger(BigInt(row.next_nonce)),
     paused: row.paused && pauseView(toPause(row.paused), viewer),
     behind: behindSince(row),
+    nonceGap: gapSince(row),
     pending: Number(row.pending),
     inFlight: Number(row.in_flight),
     backlog: Number(row.pending) + Number(row.in_flight),

@@ -6,6 +6,7 @@ import { TxQueries, type TxState } from '../../ledger/index.js';
 import { type PauseJson, pauseOf, toPause } from '../../signers/index.js';
 import { type Surroundings, TxSurroundings } from '../application/tx-surroundings.js';
 import { type BehindRow, behindSince } from './behind-row.js';
+import { gapColumns, type GapRow, gapSince } from './gap-row.js';
 
 /**
  * Everything but money in one statement. The id of what blocks it is not told when another account sent that. The txs that wait are read in the two ranges of the index managed_tx_waiting: those that were not
@@ -18,7 +19,7 @@ const AROUND = {
            c.kind AS command, c.created_at AS command_since, c.tries AS command_tries, c.due_at AS command_due, b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state, b.held_by AS blocker_held_by,
            (SELECT l.owner_node FROM signer_lease l WHERE l.chain_id = t.chain_id AND l.signer = t.signer AND l.expires_at > clock_timestamp()) AS owner,
            ${pauseOf('t.chain_id', 't.signer', 't.account_id')} AS paused,
-           n.behind, n.behind_since
+           n.behind, n.behind_since, ${gapColumns('t.chain_id', 't.signer', 'n')}
       FROM managed_tx t
       LEFT JOIN signer_nonce_cursor n ON n.chain_id = t.chain_id AND n.signer = t.signer
       LEFT JOIN LATERAL (
@@ -57,7 +58,7 @@ const AROUND = {
      WHERE t.tx_id = $1`,
 };
 
-interface AroundRow extends BehindRow {
+interface AroundRow extends BehindRow, GapRow {
   replaced_by: string | null;
   since: Date;
   waiting: number;
@@ -112,6 +113,8 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
     leaseOwner: row.owner,
     paused: row.paused && toPause(row.paused),
     behind: behindSince(row),
+    external: row.external,
+    nonceGap: gapSince(row),
     command: kind !== null && since !== null && tries !== null && dueAt !== null ? { kind, since, tries, dueAt } : null,
   };
 }

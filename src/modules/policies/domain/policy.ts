@@ -53,6 +53,12 @@ export interface Spending {
   readonly fees: bigint;
 }
 
+export const NO_SPENDING: Spending = { value: 0n, fees: 0n };
+
+export function plus(a: Spending, b: Spending): Spending {
+  return { value: a.value + b.value, fees: a.fees + b.fees };
+}
+
 /** What a tx needs of the daily amounts, and what is spent or reserved of them without it. */
 export interface DailyNeed {
   readonly spent: Spending;

@@ -33,11 +33,11 @@ export class IntakeRules {
     });
   }
 
-  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap`, `cannot_sign`, and those of {@link PayloadLimits} */
+  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap`, `cannot_sign`, `external_signer`, and those of {@link PayloadLimits} */
   async assertPossible(request: Omit<TxRequest, 'requestHash'>): Promise<void> {
     assertMetadataFits(request.metadata, this.config.maxMetadataBytes);
     this.assertFees(request);
-    this.assertSigned(request);
+    if (!request.hold) this.assertSigned(request);
     await this.limits.assertPossible(request);
   }
 
@@ -74,6 +74,7 @@ export class IntakeRules {
     signer,
     payload: { blobHashes, authorizationList, permits = [] },
   }: Pick<TxRequest, 'signer' | 'payload'>): void {
+    this.custody.assertSigns(signer);
     if (blobHashes) this.custody.assertSigns(signer, 3);
     if (authorizationList) this.custody.assertSigns(signer, 4);
     for (const item of authorizationList ?? []) {

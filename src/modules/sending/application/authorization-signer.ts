@@ -17,6 +17,11 @@ const MAGIC = Buffer.of(5);
 export class AuthorizationSigner {
   constructor(private readonly custody: Custody) {}
 
+  /** Where its key is elsewhere, nobody here ever signs for it. */
+  isSigning(signer: SignerId): boolean {
+    return !this.custody.isExternal(signer);
+  }
+
   /** @param signer the authority, whose nonce it has */
   async sign(signer: SignerId, authorization: Authorization): Promise<SignedAuthorization> {
     const [signed] = await signAuthorizations(this.custody, { signer, authorizationList: [authorization] });

@@ -21,6 +21,8 @@ const TEST = {
   pricedAtBlock: null,
 } as const satisfies Partial<AttemptDraft>;
 
+const EXTERNAL = 'external: nothing to check but its balance and nonce';
+
 /** What one signer looks like from here. */
 export interface SignerCheck {
   readonly signer: SignerId;
@@ -31,6 +33,8 @@ export interface SignerCheck {
   readonly balance: bigint | null;
   /** The chain's next nonce as of `latest` and `pending`, and the next one that Lockstep gives; null where it is not known. */
   readonly nonces: { readonly latest: Nonce | null; readonly pending: Nonce | null; readonly next: Nonce | null };
+  /** Why it was not asked for a signature; null when it was, and where this process has no key. */
+  readonly note: string | null;
   /** What is wrong, in words; empty when nothing is. */
   readonly problems: readonly string[];
 }
@@ -58,16 +62,18 @@ export class CheckSigners {
     const checks: SignerCheck[] = [];
     for (const [index, signer] of signers.entries()) {
       const own = keys.get(signerKey(signer));
-      const signed = own && (await told(this.sign(custody, signer)));
+      const isExternal = custody.isExternal(signer);
+      const signed = own && !isExternal && (await told(this.sign(custody, signer)));
       const moved = own && (await told(this.directory.refuseMoved([own])));
       const { balance = null, latest = null, pending = null } = onChain.answer?.[index] ?? {};
       checks.push({
         signer,
         custody: own?.reference ?? { type: 'elsewhere' },
-        signedInMs: signed?.answer ?? null,
+        signedInMs: signed ? (signed.answer ?? null) : null,
         balance,
         nonces: { latest, pending, next: cursors.answer?.get(signerKey(signer)) ?? null },
-        problems: [signed, moved, onChain, cursors].flatMap((part) => part?.problem ?? []),
+        note: isExternal ? EXTERNAL : null,
+        problems: [signed, moved, onChain, cursors].flatMap((part) => (part ? (part.problem ?? []) : [])),
       });
     }
     return checks;

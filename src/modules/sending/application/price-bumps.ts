@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { FeeQuote } from '../../chain/index.js';
-import { type Lease, slotKey } from '../../signers/index.js';
+import { Custody, type Lease, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
@@ -51,6 +51,7 @@ export class PriceBumps {
     private readonly repository: ManagedTxRepository,
     private readonly fees: FeeRules,
     private readonly reserved: ReservedFees,
+    private readonly custody: Custody,
   ) {}
 
   async execute(quote: FeeQuote, leases: readonly Lease[], wanted: readonly WantedBump[]): Promise<PricedBump[]> {
@@ -87,6 +88,7 @@ export class PriceBumps {
   ): PricedBump {
     const { tx, balance = null } = bump;
     const newest = ofSlot.findLast(({ txId }) => txId === tx.id);
+    if (this.custody.isExternal(tx.signer)) return { ...bump, result: 'not_possible' };
     if (!newest || !isBumpable(tx, newest) || (!bump.force && isRefusedAtAnyPrice(newest, ofSlot)))
       return { ...bump, result: 'not_possible' };
     const { type } = newest;

@@ -2,12 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { maxOf, minOf } from '../../../kernel/quantities.js';
 import { signerKey, signersOf } from '../../../kernel/signer-id.js';
 import { LaneMemory, type RequestedTx, WriteChanges } from '../../ledger/index.js';
-import { SignerPolicies, SpendLedger, type Spending } from '../../policies/index.js';
+import { NO_SPENDING, SignerPolicies, SpendLedger, type Spending } from '../../policies/index.js';
 import { type Fence, type Lease, leasesFor, slotKey } from '../../signers/index.js';
 import { gasLimitOf } from './drafts.js';
 import { FeeRules } from './fee-rules.js';
-
-const NOTHING: Spending = { value: 0n, fees: 0n };
 
 interface Reserving extends RequestedTx {
   /** Wei of fees at its caps. */
@@ -70,7 +68,7 @@ export class ReservedFees {
     );
     const reserves = lacking.map(({ tx: { signer, nonce }, request, most, dailyFees }) => {
       const key = signerKey(signer);
-      const { value, fees } = spent.get(key) ?? NOTHING;
+      const { value, fees } = spent.get(key) ?? NO_SPENDING;
       const own = reserved.get(slotKey({ signer, nonce }))?.fees ?? 0n;
       const more = maxOf(0n, minOf(most - own, dailyFees - fees));
       spent.set(key, { value, fees: fees + more });

@@ -46,17 +46,32 @@ export class CustodyFailed extends Error {
 /** The custody of the signer never signs what is asked for. */
 export class CannotSign extends Unprocessable {}
 
+/** Outside senders have the key of the signer, and no node does. */
+export class ExternalSigner extends CannotSign {
+  constructor({ chainId, address }: SignerId) {
+    super(
+      'external_signer',
+      `Lockstep has no key of ${address}, and signs nothing for it: its custody is external`,
+      'reserve a nonce with POST /api/v1/signers/{chainId}/{address}/nonces, and sign where the key is; or use another signer',
+      { chainId, address },
+    );
+  }
+}
+
 /** Has the keys of all types of custody, as they were listed at the start, and signs with them. */
 export abstract class Custody {
   abstract signers(): readonly CustodiedSigner[];
   /** Of all signers that the config names. */
   abstract rules(): readonly SignerRules[];
   abstract has(signer: SignerId): boolean;
+  /** Whether outside senders have its key, and no node does: nothing is signed for it. Not of a signer that this node does not have. */
+  abstract isExternal(signer: SignerId): boolean;
   /**
    * A signer whose key another node has is not judged here.
+   * @param kind without it, whether it signs anything
    * @throws CannotSign
    */
-  abstract assertSigns(signer: SignerId, kind: SignableKind): void;
+  abstract assertSigns(signer: SignerId, kind?: SignableKind): void;
   /**
    * Signs in the given order. Each signature is checked: it is one of the signer's key.
    * @throws CustodyFailed

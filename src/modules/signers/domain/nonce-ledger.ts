@@ -5,7 +5,7 @@ import type { Fence } from './fence.js';
 export interface SequenceState {
   readonly signer: SignerId;
   readonly cursor: Nonce;
-  /** RELEASED slots below the cursor, lowest first, at most as many as requested. */
+  /** RELEASED slots below the cursor, lowest first, at most as many as requested. Where no node has the key, also those that outside senders had. */
   readonly released: readonly Nonce[];
   /** The same, of those that outside senders had, and that nothing waits for: they may have sent something, so no payload gets them. */
   readonly outside: readonly Nonce[];
@@ -31,6 +31,13 @@ export interface SlotRef {
 export interface RacedSlot extends SlotRef {
   /** Id of the tx that holds it from now on; absent when it stays the same. */
   readonly holder?: string;
+}
+
+/** The lowest nonce gap of a signer is another one than was told last, or there is none any more. */
+export interface MovedGap {
+  readonly signer: SignerId;
+  readonly before: Nonce | null;
+  readonly gap: Nonce | null;
 }
 
 /** Cursors and slots of every signer. All writes are fenced (docs/invariants.md, I2). */
@@ -62,15 +69,23 @@ export abstract class NonceLedger {
    * @returns the slots that were created
    */
   abstract freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]>;
-  /** Opens new slots that no tx holds: what they were meant for may leave them unused, and then the next payload gets them. */
+  /** Opens new slots that no tx holds: what they were meant for may leave them unused, and then the next payload gets them; the next hold, where no node has the key. */
   abstract openFree(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
   /** How many nonces {@link freeMissing} would free, for the signers that have any. Needs no lease. */
   abstract missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]>;
   /**
    * Nonce gaps: released slots below a held one, which keep every transaction behind them from being mined. Needs no lease.
    * @param alsoUnwanted with those that no payload gets, although nothing has a higher nonce
+   * @param fence whose transaction reads; else what is committed
    */
-  abstract gaps(signers: readonly SignerId[], alsoUnwanted?: boolean): Promise<SlotRef[]>;
+  abstract gaps(signers: readonly SignerId[], alsoUnwanted?: boolean, fence?: Fence): Promise<SlotRef[]>;
+  /**
+   * Whose lowest nonce gap is not the one that {@link noteGaps} noted last. Of signers whose keys outside senders have; others have none, whatever is
+   * noted of them. Nor has one of which a tx with a higher nonce is in a block: the chain used what is below it. Needs no lease.
+   */
+  abstract movedGaps(signers: readonly SignerId[]): Promise<MovedGap[]>;
+  /** Notes their lowest nonce gaps. @returns those that were not noted */
+  abstract noteGaps(fence: Fence, signers: readonly SignerId[]): Promise<MovedGap[]>;
   /** Gives fills the slots that no tx holds: nonce gaps, and nonces that a reorg took from a foreign transaction. */
   abstract fill(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
   /** Gives held slots to other txs, which compete with the present holders for them. */

@@ -8,7 +8,14 @@ import type { Log } from '../../../platform/logging/log.js';
 import type { Metrics } from '../../../platform/metrics/metrics.js';
 import { answeredWithin, endedWithin, type Pause } from '../../../platform/scheduling/pause.js';
 import { mapInTurns } from '../../../platform/scheduling/map-in-turns.js';
-import { CannotSign, type CustodiedSigner, Custody, CustodyFailed, type SignerRules } from '../domain/custody.js';
+import {
+  CannotSign,
+  type CustodiedSigner,
+  Custody,
+  CustodyFailed,
+  ExternalSigner,
+  type SignerRules,
+} from '../domain/custody.js';
 
 /** The signers of a worker wait for each other. */
 const TIME_LIMIT_MS = 10_000;
@@ -90,9 +97,14 @@ export class CheckedCustody extends Custody {
     return this.keys.has(signerKey(signer));
   }
 
-  assertSigns(signer: SignerId, kind: SignableKind): void {
+  isExternal(signer: SignerId): boolean {
+    return this.keys.get(signerKey(signer))?.key.signs?.length === 0;
+  }
+
+  assertSigns(signer: SignerId, kind?: SignableKind): void {
+    if (this.isExternal(signer)) throw new ExternalSigner(signer);
     const key = this.keys.get(signerKey(signer))?.key;
-    if (key?.signs?.includes(kind) !== false) return;
+    if (kind === undefined || key?.signs?.includes(kind) !== false) return;
     const what = NAMES[kind] ?? `transactions of type ${kind}`;
     const message = `custody ${key.reference.type} signs no ${what}`;
     throw new CannotSign('cannot_sign', message, 'use a signer of another custody');

@@ -38,8 +38,15 @@ export class LeaseHeartbeat implements OnApplicationBootstrap {
   /** Nothing is accepted before the database has an epoch: a standby that has a transaction has the epoch, too. */
   async onApplicationBootstrap(): Promise<void> {
     await this.database.check();
-    await this.directory.register(this.custody.signers());
+    await this.register();
     await this.meetOthers();
+    try {
+      // Again: of nodes that start at once each sees the others only now.
+      await this.register();
+    } catch (error) {
+      await this.nodes.leave(this.node.id);
+      throw error;
+    }
     this.ticker.start();
   }
 
@@ -58,6 +65,10 @@ export class LeaseHeartbeat implements OnApplicationBootstrap {
     await this.leases.renewAll();
     await this.meetOthers();
     await this.database.check();
+  }
+
+  private register(): Promise<void> {
+    return this.directory.register(this.custody.signers(), this.node.id, this.config.duration);
   }
 
   private async meetOthers(): Promise<void> {

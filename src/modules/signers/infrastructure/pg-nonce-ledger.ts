@@ -5,8 +5,10 @@ import { type Nonce, parseSigner, signerKey, type SignerId } from '../../../kern
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { Fence } from '../domain/fence.js';
+import { Custody } from '../domain/custody.js';
 import { signerColumns, slotColumns } from './key-columns.js';
 import {
+  type MovedGap,
   NonceLedger,
   type RacedSlot,
   type SequenceState,
@@ -60,14 +62,15 @@ const MISSING = {
      WHERE lowest.nonce > n.nonce`,
 };
 
+/** What becomes free where outside senders have the key is `outside`: they may have sent something, and when the key comes here, no payload gets it. */
 const FREE_MISSING = {
   name: 'nonce_free_missing',
   text: `
-    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, fencing_token)
-    SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', n.token
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
+    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, outside, fencing_token)
+    SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', n.is_external, n.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[]) AS n (chain_id, signer, nonce, token, is_external)
      CROSS JOIN LATERAL ${LOWEST_FROM} lowest
-     CROSS JOIN LATERAL generate_series(greatest(n.nonce, lowest.nonce - $5::bigint), lowest.nonce - 1) AS missing (nonce)
+     CROSS JOIN LATERAL generate_series(greatest(n.nonce, lowest.nonce - $6::bigint), lowest.nonce - 1) AS missing (nonce)
      ORDER BY 1, 2, 3
     RETURNING chain_id, signer, nonce`,
 };
@@ -75,26 +78,27 @@ const FREE_MISSING = {
 const OPEN_FREE = {
   name: 'nonce_open_free',
   text: `
-    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, fencing_token)
-    SELECT n.chain_id, n.signer, n.nonce, 'RELEASED', n.token
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
+    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, outside, fencing_token)
+    SELECT n.chain_id, n.signer, n.nonce, 'RELEASED', n.is_external, n.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[]) AS n (chain_id, signer, nonce, token, is_external)
      ORDER BY 1, 2, 3`,
 };
 
+/** No payload of ours gets a nonce of a signer whose key outside senders have, so these get the lowest one whoever had it. */
 const READ = {
   name: 'nonce_read',
   text: `
     SELECT c.chain_id, c.signer, c.next_nonce,
            ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
-                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND NOT s.outside
+                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND (NOT s.outside OR w.is_external)
                   ORDER BY s.nonce LIMIT $3) AS released,
            ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
-                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND s.outside
+                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED' AND s.outside AND NOT w.is_external
                     AND NOT EXISTS (SELECT FROM signer_nonce_allocation b
                                      WHERE b.chain_id = s.chain_id AND b.signer = s.signer AND b.nonce > s.nonce AND b.status = 'HELD')
                   ORDER BY s.nonce LIMIT $3) AS outside
       FROM signer_nonce_cursor c
-      JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
+      JOIN unnest($1::bigint[], $2::text[], $4::boolean[]) AS w (chain_id, signer, is_external) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
 };
 
 /**
@@ -162,6 +166,40 @@ const GAPS = {
      ORDER BY 1, 2, 3`,
 };
 
+/** The signers whose lowest gap is not the one that was told last; that one as `before`. One that is not external had its key elsewhere when one was told. */
+const GAPS_MOVED = `
+    SELECT c.chain_id, c.signer, c.gap AS before, lowest.nonce AS gap FROM unnest($1::bigint[], $2::text[], $3::boolean[]) AS w (chain_id, signer, is_external)
+      JOIN signer_nonce_cursor c ON c.chain_id = w.chain_id AND c.signer = w.signer
+      LEFT JOIN LATERAL (
+        SELECT s.nonce FROM signer_nonce_allocation s
+         WHERE w.is_external AND s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED'
+           AND EXISTS (SELECT FROM signer_nonce_allocation higher
+                        WHERE higher.chain_id = s.chain_id AND higher.signer = s.signer AND higher.nonce > s.nonce AND higher.status = 'HELD')
+           AND NOT EXISTS (SELECT FROM managed_tx m
+                            WHERE m.chain_id = s.chain_id AND m.signer = s.signer AND m.nonce > s.nonce AND m.state = 'MINED')
+           AND NOT EXISTS (SELECT FROM signer_nonce_allocation used
+                            WHERE used.chain_id = s.chain_id AND used.signer = s.signer AND used.nonce > s.nonce AND used.status = 'CONSUMED')
+         ORDER BY s.nonce LIMIT 1) lowest ON true
+     WHERE c.gap IS DISTINCT FROM lowest.nonce`;
+
+const MOVED_GAPS = { name: 'nonce_moved_gaps', text: GAPS_MOVED };
+
+const NOTED_GAPS = {
+  name: 'nonce_noted_gaps',
+  text: `SELECT chain_id, signer, gap AS nonce FROM signer_nonce_cursor WHERE gap IS NOT NULL`,
+};
+
+const NOTE_GAPS = {
+  name: 'nonce_note_gaps',
+  text: `
+    UPDATE signer_nonce_cursor c
+       SET gap = m.gap, gap_since = CASE WHEN m.gap IS NOT NULL THEN clock_timestamp() END, fencing_token = t.token
+      FROM (${GAPS_MOVED}) m
+      JOIN unnest($1::bigint[], $2::text[], $4::bigint[]) AS t (chain_id, signer, token) ON t.chain_id = m.chain_id AND t.signer = m.signer
+     WHERE c.chain_id = m.chain_id AND c.signer = m.signer
+    RETURNING m.chain_id, m.signer, m.before, m.gap`,
+};
+
 const FILL = {
   name: 'nonce_fill',
   text: `
@@ -173,8 +211,8 @@ const FILL = {
 const RELEASE = {
   name: 'nonce_release',
   text: `
-    UPDATE signer_nonce_allocation s SET status = 'RELEASED', tx_id = NULL, fencing_token = r.token, updated_at = clock_timestamp()
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS r (chain_id, signer, nonce, token)
+    UPDATE signer_nonce_allocation s SET status = 'RELEASED', tx_id = NULL, outside = s.outside OR r.is_external, fencing_token = r.token, updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[]) AS r (chain_id, signer, nonce, token, is_external)
      WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'`,
 };
 
@@ -219,6 +257,13 @@ interface ReadRow {
   outside: string[];
 }
 
+interface GapRow {
+  chain_id: string;
+  signer: string;
+  before: string | null;
+  gap: string | null;
+}
+
 interface SlotRow {
   chain_id: string;
   signer: string;
@@ -227,7 +272,10 @@ interface SlotRow {
 
 @Injectable()
 export class PgNonceLedger extends NonceLedger {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly custody: Custody,
+  ) {
     super();
   }
 
@@ -245,7 +293,8 @@ export class PgNonceLedger extends NonceLedger {
   }
 
   async read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]> {
-    const { rows } = await PgTx.of(fence.tx).query<ReadRow>(READ, [...signerColumns(signers), maxReleased]);
+    const [chains, addresses, external] = this.withExternal(signers);
+    const { rows } = await PgTx.of(fence.tx).query<ReadRow>(READ, [chains, addresses, maxReleased, external]);
     return rows.map((row) => ({
       signer: parseSigner(row.chain_id, row.signer),
       cursor: BigInt(row.next_nonce),
@@ -292,7 +341,7 @@ export class PgNonceLedger extends NonceLedger {
 
   async freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]> {
     const { rows } = await PgTx.of(fence.tx).query<SlotRow>(FREE_MISSING, [
-      ...fencedColumns(fence, chainNonces),
+      ...this.freedColumns(fence, chainNonces),
       atMost,
     ]);
     return rows.map(slotOf);
@@ -300,7 +349,7 @@ export class PgNonceLedger extends NonceLedger {
 
   async openFree(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
     if (slots.length === 0) return;
-    await PgTx.of(fence.tx).query(OPEN_FREE, fencedColumns(fence, slots));
+    await PgTx.of(fence.tx).query(OPEN_FREE, this.freedColumns(fence, slots));
   }
 
   async missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]> {
@@ -309,10 +358,27 @@ export class PgNonceLedger extends NonceLedger {
     return rows.map((row) => ({ ...slotOf(row), count: Number(row.count) }));
   }
 
-  async gaps(signers: readonly SignerId[], alsoUnwanted = false): Promise<SlotRef[]> {
+  async gaps(signers: readonly SignerId[], alsoUnwanted = false, fence?: Fence): Promise<SlotRef[]> {
     if (signers.length === 0) return [];
-    const { rows } = await this.database.query<SlotRow>(GAPS, [...signerColumns(signers), alsoUnwanted]);
+    const runner = fence ? PgTx.of(fence.tx) : this.database;
+    const { rows } = await runner.query<SlotRow>(GAPS, [...signerColumns(signers), alsoUnwanted]);
     return rows.map(slotOf);
+  }
+
+  async movedGaps(signers: readonly SignerId[]): Promise<MovedGap[]> {
+    if (signers.length === 0) return [];
+    const { rows: noted } = await this.database.query<SlotRow>(NOTED_GAPS, []);
+    const known = new Set(noted.map(slotOf).map(({ signer }) => signerKey(signer)));
+    const some = signers.filter((signer) => this.custody.isExternal(signer) || known.has(signerKey(signer)));
+    if (some.length === 0) return [];
+    const { rows } = await this.database.query<GapRow>(MOVED_GAPS, this.withExternal(some));
+    return rows.map(toMovedGap);
+  }
+
+  async noteGaps(fence: Fence, signers: readonly SignerId[]): Promise<MovedGap[]> {
+    const tokens = signers.map((signer) => fence.tokenFor(signer));
+    const { rows } = await PgTx.of(fence.tx).query<GapRow>(NOTE_GAPS, [...this.withExternal(signers), tokens]);
+    return rows.map(toMovedGap);
   }
 
   async fill(fence: Fence, slots: readonly SlotHolder[]): Promise<void> {
@@ -326,7 +392,7 @@ export class PgNonceLedger extends NonceLedger {
 
   async release(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
     if (slots.length === 0) return;
-    const { rowCount } = await PgTx.of(fence.tx).query(RELEASE, fencedColumns(fence, slots));
+    const { rowCount } = await PgTx.of(fence.tx).query(RELEASE, this.freedColumns(fence, slots));
     expectRows('release', rowCount, slots.length);
   }
 
@@ -364,10 +430,24 @@ export class PgNonceLedger extends NonceLedger {
     ]);
     expectRows('consume', rowCount, slots.length);
   }
+
+  /** With whether outside senders have the key of each. */
+  private withExternal(signers: readonly SignerId[]): [...ReturnType<typeof signerColumns>, boolean[]] {
+    return [...signerColumns(signers), signers.map((signer) => this.custody.isExternal(signer))];
+  }
+
+  private freedColumns(fence: Fence, slots: readonly SlotRef[]): [...ReturnType<typeof fencedColumns>, boolean[]] {
+    return [...fencedColumns(fence, slots), slots.map(({ signer }) => this.custody.isExternal(signer))];
+  }
 }
 
 function slotOf(row: SlotRow): SlotRef {
   return { signer: parseSigner(row.chain_id, row.signer), nonce: BigInt(row.nonce) };
+}
+
+function toMovedGap({ chain_id, signer, before, gap }: GapRow): MovedGap {
+  const nonceOf = (text: string | null): Nonce | null => (text === null ? null : BigInt(text));
+  return { signer: parseSigner(chain_id, signer), before: nonceOf(before), gap: nonceOf(gap) };
 }
 
 /** With the fencing token of each. */

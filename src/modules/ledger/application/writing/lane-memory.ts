@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../kernel/clock.js';
 import { signerKey, type SignerId } from '../../../../kernel/signer-id.js';
-import type { Spending } from '../../../policies/index.js';
+import { plus, type Spending } from '../../../policies/index.js';
 import type { Lease, SlotHolder } from '../../../signers/index.js';
 import type { PoolKind } from '../../domain/txs-in-flight.js';
 import { olderBy, type QueuePosition } from '../../domain/tx-queue.js';
@@ -280,8 +280,7 @@ export class LaneMemory {
       const lane = this.lanes.get(signerKey(signer));
       if (!lane?.daily || !reserve) continue;
       const { sum, slots: before } = lane.daily;
-      const grown = { value: sum.value + reserve.value, fees: sum.fees + reserve.fees };
-      lane.daily = { ...lane.daily, sum: grown, slots: before + 1 };
+      lane.daily = { ...lane.daily, sum: plus(sum, reserve), slots: before + 1 };
     }
   }
 

@@ -112,7 +112,8 @@ class SyncReportDto {
   behind!: string | null;
   @ApiProperty({
     type: [LeftFreeDto],
-    description: 'Nonces that failed transactions left free: a no-op gets each of them',
+    description:
+      'Nonces that failed transactions left free: a no-op gets each of them, unless the custody of the signer is `external`. Then their senders use them again',
   })
   leftFree!: LeftFreeDto[];
   @ApiProperty({
@@ -142,7 +143,7 @@ export class SignerNoncesController {
     description:
       'Raises the cursor to the count that the endpoints of the chain agree on, and frees unused nonces below our lowest one. ' +
       'Never lowers the cursor. Returns the evidence. When the chain is behind our books because failed transactions left their nonces free, it ' +
-      'fills these with no-ops, and does nothing else; when it was reset, or lost blocks, it answers 409. `dryRun` shows which.',
+      'fills these with no-ops, unless outside senders have the key, and does nothing else; when it was reset, or lost blocks, it answers 409. `dryRun` shows which.',
   })
   @ApiResponse({ status: 200, type: SyncReportDto })
   async run(

@@ -1,5 +1,6 @@
 import { PauseDto } from './pauses.dto.js';
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
+import { NONCE_GAP, NonceGapDto } from './nonce-gap.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { ENDPOINT_STATES } from '../../../chain/index.js';
@@ -91,6 +92,13 @@ class ExplainedSignerDto {
   paused!: PauseDto | null;
   @ApiProperty({ type: ChainBehindDto, nullable: true, example: null, description: CHAIN_BEHIND })
   behind!: ChainBehindDto | null;
+  @ApiProperty({
+    example: false,
+    description: 'Its custody is `external`: outside senders sign, and Lockstep signs nothing',
+  })
+  external!: boolean;
+  @ApiProperty({ type: NonceGapDto, nullable: true, example: null, description: NONCE_GAP })
+  nonceGap!: NonceGapDto | null;
   @ApiProperty({ type: String, nullable: true, example: 'pod-1-3f9a1c' }) leaseOwner!: string | null;
   @ApiProperty({ example: 3 }) inFlight!: number;
   @ApiProperty({ type: ExplainedLimitDto }) inFlightLimit!: ExplainedLimitDto;

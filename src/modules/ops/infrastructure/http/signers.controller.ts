@@ -6,6 +6,7 @@ import { decodeSigner, encodeCursor, pageOf } from '../../../../platform/http/pa
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
+import { NONCE_GAP, NonceGapDto } from './nonce-gap.dto.js';
 import { PauseDto } from './pauses.dto.js';
 import { SignerOverview, type SignerPage } from '../../application/signer-overview.js';
 
@@ -52,6 +53,8 @@ class SignerDto {
   paused!: PauseDto | null;
   @ApiProperty({ type: ChainBehindDto, nullable: true, example: null, description: CHAIN_BEHIND })
   behind!: ChainBehindDto | null;
+  @ApiProperty({ type: NonceGapDto, nullable: true, example: null, description: NONCE_GAP })
+  nonceGap!: NonceGapDto | null;
   @ApiProperty({
     example: 0,
     description: 'Counted up to 100,000 divided by the number of signers of the page, or 1,000, like inFlight',
