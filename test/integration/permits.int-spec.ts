@@ -3,11 +3,12 @@ import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
-import { TxQueries } from '../../src/modules/ledger/index.js';
+import { TxQueries, WriteChanges } from '../../src/modules/ledger/index.js';
 import { PermitStore } from '../../src/modules/ledger/domain/permit-store.js';
 import { ExplainTx } from '../../src/modules/ops/application/explain-tx.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
-import { Custody, CustodyFailed, SignerPauses } from '../../src/modules/signers/index.js';
+import { Custody, CustodyFailed, LeaseManager, SignerPauses } from '../../src/modules/signers/index.js';
+import { UnitOfWork } from '../../src/kernel/unit-of-work.js';
 import { Database } from '../../src/platform/database/database.js';
 import { anAddress, anOrder, aPauseOrder, DEV_CHAIN } from '../support/builders.js';
 import { Standby } from '../support/lost-commits.js';
@@ -369,6 +370,69 @@ describe('the nonce of a permit', () => {
   });
 });
 
+describe('a permit that was made', () => {
+  async function made(): Promise<string> {
+    const txId = await permits.create(1, sender, owner);
+    await lab.node.step(sender);
+    await lab.node.permits();
+    expect(await permits.rows()).toEqual(['7 HELD']);
+    return txId;
+  }
+
+  it('is not sent while its owner is paused', async () => {
+    const txId = await made();
+    const scope = { ...owner, account: null };
+    await lab.node.get(UnitOfWork).run((tx) => lab.node.get(SignerPauses).pause(tx, scope, aPauseOrder()));
+    await lab.node.step(sender);
+    expect(await states(txId)).toEqual(['PENDING']);
+    await lab.node.get(ResumeSigner).execute(scope, aPauseOrder());
+    await turn();
+    expect(await states(txId)).toEqual(['IN_MEMPOOL']);
+  });
+
+  it('is not sent when its owner was paused after the look', async () => {
+    const txId = await made();
+    const fees = lab.chain.l1DataFees.bind(lab.chain);
+    lab.chain.l1DataFees = async (calls) => {
+      await lab.node
+        .get(UnitOfWork)
+        .run((tx) => lab.node.get(SignerPauses).pause(tx, { ...owner, account: null }, aPauseOrder()));
+      return fees(calls);
+    };
+    await lab.node.step(sender);
+    expect([await states(txId), permits.sentFor(1)]).toEqual([['PENDING'], []]);
+  });
+
+  it('is not sent when the policy of its owner does not allow it any more', async () => {
+    const txId = await made();
+    await permits.setPolicy(owner, [], 1);
+    for (let round = 0; round < 2; round += 1) await turn();
+    expect(await lab.node.tx(txId)).toMatchObject({
+      state: 'PENDING',
+      lastError: `the policy of ${owner.address} does not allow its permit any more`,
+    });
+    await permits.setPolicy(owner, [`${TOKEN}/Permit`], 2);
+    await turn();
+    expect(await states(txId)).toEqual(['IN_MEMPOOL']);
+  });
+});
+
+it('many that wait keep no other sender of their owner waiting, nor one behind them', async () => {
+  for (let tag = 10; tag < 40; tag += 1) await permits.create(tag, sender, owner);
+  await permits.run(`UPDATE managed_tx SET next_resubmit_at = NULL`);
+  const txId = await permits.create(1, other, owner);
+  await lab.node.step(other);
+  await lab.node.permits();
+  await lab.node.step(other);
+  expect(await states(txId)).toEqual(['IN_MEMPOOL']);
+  const last = await permits.create(2, sender, owner);
+  await confirm(8n);
+  await permits.run(`UPDATE managed_tx SET next_resubmit_at = clock_timestamp() WHERE tx_id = '${last}'`);
+  // The first page is full of those that no lane has come to.
+  for (let look = 0; look < 3; look += 1) await lab.node.permits();
+  expect(await permitOf(last)).toMatchObject({ permitNonce: '8' });
+});
+
 describe('nothing is signed', () => {
   it('for a tx whose lane has not come to it, nor for one that ended before', async () => {
     const txId = await permits.create(1, sender, owner);
@@ -406,6 +470,25 @@ describe('nothing is signed', () => {
     expect(await permits.rows()).toEqual([]);
   });
 
+  it.each([true, false])(
+    'that the contract would not take yet, nor anything else that is refused where it is stored (%p)',
+    async (isFirst) => {
+      const custody = lab.node.get(Custody);
+      let signed = 0;
+      const sign = custody.sign.bind(custody);
+      custody.sign = async (signer, items) => ((signed += items[0]?.kind === 'typedData' ? 1 : 0), sign(signer, items));
+      await permits.create(1, sender, owner);
+      await permits.create(2, other, owner);
+      for (let round = 0; round < 2; round += 1) await turn();
+      expect([signed, await permits.rows()]).toEqual([1, ['7 HELD', '- WANTED']]);
+      lab.chain.mine();
+      await lab.node.follow();
+      if (isFirst) permits.next(owner, 8n);
+      for (let round = 0; round < 3; round += 1) await turn();
+      expect(signed).toBe(isFirst ? 2 : 1);
+    },
+  );
+
   it.each(['the owner', 'everything'])('while %s is stopped', async (what) => {
     const all = { chainId: null, address: null, account: { id: DEFAULT_ACCOUNT, name: 'default' } };
     const scope = what === 'everything' ? all : { ...owner, account: null };
@@ -424,6 +507,7 @@ describe('nothing is signed', () => {
     expect(await permits.rows()).toEqual(['- WANTED']);
     await lab.node.get(ResumeSigner).execute(scope, aPauseOrder());
     await lab.live();
+    await permits.later(60);
     await lab.node.permits();
     expect(await permits.rows()).toEqual(['7 HELD']);
   });
@@ -474,8 +558,14 @@ describe('a database that lost commits', () => {
       expect(await permits.rows()).toEqual(['- WANTED', '- WANTED']);
       await next.step(sender);
       expect((await next.tx(ids[0] ?? '')).nonce).toBe(0);
+      expect(await permits.rows()).toEqual(['- LOST', '- WANTED']);
       for (let round = 0; round < 3; round += 1) await turn([next]);
-      if (!isMined) expect(await permits.rows()).toEqual(['- WANTED', '- WANTED']);
+      if (!isMined) {
+        expect(await permits.rows()).toEqual(['- LOST', '- WANTED']);
+        await next.get(SubmitCommand).execute(anOrder('speed_up', ids[0] ?? ''));
+        await next.commands();
+        expect(await next.get(TxQueries).attempts(ids[0] ?? '')).toHaveLength(2);
+      }
       await until('all are final', async () => {
         lab.chain.mine();
         permits.next(owner, lab.chain.minedTxs().some(({ data }) => data === permits.sentFor(2)[0]) ? 9n : 8n);
@@ -489,6 +579,56 @@ describe('a database that lost commits', () => {
       expect(lab.chain.minedTxs().map(({ from }) => from)).toEqual([sender.address, other.address]);
       expect([permits.sentFor(1).length, permits.sentFor(2).length]).toEqual([1, 1]);
       expect(permits.signedBy(permits.sentFor(2)[0] ?? NOTHING, 8n, owner)).toBe(owner.address);
+    },
+  );
+
+  it.each([7n, 8n])(
+    'leaves a permit alone whose tx waits although it was sent, and that is bumped with the call that was sent (with nonce %p)',
+    async (sentWith) => {
+      const database = lab.node.get(Database);
+      const ids = [await permits.create(1, sender, owner, { ttl: 100 }), await permits.create(2, other, owner)];
+      await lab.node.step(sender, other);
+      await lab.node.permits();
+      const [use] = await lab.node.get(PermitStore).open(DEV_CHAIN, [owner]);
+      const standby = await Standby.of(database);
+      permits.next(owner, sentWith);
+      await makeWaitingDue(lab.node);
+      await lab.node.permits();
+      await makeWaitingDue(lab.node);
+      await lab.node.step(sender);
+      expect(await states(...ids)).toEqual(['IN_MEMPOOL', 'PENDING']);
+      await lab.node.releaseLeases();
+      await standby.promote(true);
+      expect([await states(...ids), await permits.rows()]).toEqual([
+        ['PENDING', 'PENDING'],
+        ['7 HELD', '- WANTED'],
+      ]);
+      const before = await permitOf(ids[0] ?? '');
+      const next = await lab.startNode({}, ({ nonce }) => Object.assign(nonce, { poolQuietTime: 1 }));
+      await next.step(owner, other);
+      await permits.later(51);
+      const moved = (await permitOf(ids[0] ?? ''))?.deadline;
+      await next.permits();
+      expect([await permits.rows(), (await permitOf(ids[0] ?? ''))?.deadline]).toEqual([['7 HELD', '- WANTED'], moved]);
+      // As by a look from before.
+      const lease = next
+        .get(LeaseManager)
+        .heldOn(DEV_CHAIN)
+        .find(({ signer }) => signer.address === owner.address);
+      if (!use || !lease) throw new Error('nothing was read');
+      await next.get(WriteChanges).underFence([lease], 'test', async (fence) => {
+        expect(await next.get(PermitStore).withdraw(fence, use, 0)).toBe(false);
+        return {};
+      });
+      await next.step(sender);
+      expect([(await next.tx(ids[0] ?? '')).nonce, before?.permitNonce, await permits.rows()]).toEqual([
+        ...[0, '7'],
+        ['7 HELD', '- WANTED'],
+      ]);
+      await next.get(SubmitCommand).execute(anOrder('speed_up', ids[0] ?? ''));
+      await next.commands();
+      expect(await next.get(TxQueries).attempts(ids[0] ?? '')).toHaveLength(2);
+      expect(permits.sentFor(1).map((data) => permits.signedBy(data, sentWith, owner))).toEqual([owner.address]);
     },
   );
 });

@@ -211,7 +211,14 @@ async function putFinished(n: number, more: Parameters<typeof stored.putTx>[1] =
   });
   await putCommand(n);
   await stored.put('permit_nonce', {
-    ...{ tx_id: txIdOf(n), position: 0, chain_id: DEV_CHAIN, contract: anAddress(5), owner: anAddress(6) },
+    ...{
+      tx_id: txIdOf(n),
+      position: 0,
+      chain_id: DEV_CHAIN,
+      contract: anAddress(5),
+      owner: anAddress(6),
+      sender: anAddress(7),
+    },
     ...{ nonce: n, status: 'CONSUMED', made_at: 'now()' },
   });
   await stored.put('tx_blob', {
@@ -286,7 +293,7 @@ const REASONS: Readonly<Record<string, () => Promise<unknown>>> = {
   'a permit is to be signed for it': () =>
     stored.put('permit_nonce', {
       ...{ tx_id: txIdOf(1), position: 1, chain_id: DEV_CHAIN },
-      ...{ contract: anAddress(5), owner: anAddress(6) },
+      ...{ contract: anAddress(5), owner: anAddress(6), sender: anAddress(7) },
     }),
   'a slot is held for it': () => stored.read(`UPDATE signer_nonce_allocation SET status = 'HELD' WHERE nonce = 1`),
   'a stored reader has not read its last event': async () => {

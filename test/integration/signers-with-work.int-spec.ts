@@ -118,6 +118,7 @@ describe('a look at all work of a chain', () => {
   it.each([
     ['is to sign', 'WANTED', null, true],
     ['has signed', 'HELD', 1, true],
+    ['has lost', 'LOST', null, true],
     ['had signed', 'CONSUMED', 1, false],
     ['had signed in vain', 'RELEASED', 1, false],
   ])(
@@ -125,8 +126,8 @@ describe('a look at all work of a chain', () => {
     async (_, status, nonce, isOpen) => {
       const signer = lab.freshSigner();
       await lab.observer.write(
-        `INSERT INTO permit_nonce (tx_id, position, chain_id, contract, owner, status, nonce, made_at)
-       VALUES (gen_random_uuid(), 0, $1, $2, $2, $3, $4, CASE WHEN $4::numeric IS NOT NULL THEN now() END)`,
+        `INSERT INTO permit_nonce (tx_id, position, chain_id, contract, owner, sender, status, nonce, made_at)
+       VALUES (gen_random_uuid(), 0, $1, $2, $2, $2, $3, $4, CASE WHEN $4::numeric IS NOT NULL THEN now() END)`,
         [signer.chainId, signer.address, status, nonce],
       );
       expect(await workOf(signer)).toEqual(isOpen ? { signer, hasPending: false, lease: 'free' } : null);

@@ -270,6 +270,10 @@ export class ModelChain implements ChainConnector {
     return questions.map(({ contract, owner }) => this.permitNonceOf.get(`${contract} ${owner}`) ?? null);
   }
 
+  agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]> {
+    return this.permitNonces(questions);
+  }
+
   async usedCounts(nonces: readonly UsedNonces[]): Promise<UsedCount[]> {
     const counts = await this.transactionCounts(
       nonces.map(({ account }) => account),

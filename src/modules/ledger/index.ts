@@ -24,6 +24,7 @@ export {
 export { type Authorization, awaitedAuthorities, type SignedAuthorization } from './domain/authorization.js';
 export {
   awaitedPermits,
+  fitsPlaces,
   type MadePermit,
   ownerOf,
   PERMIT_KINDS,
@@ -33,6 +34,7 @@ export {
   type PermitPlace,
   type RequestedPermit,
   typeOfPermit,
+  unsignedPermit,
 } from './domain/permit.js';
 export { PermitStore, type PermitUse } from './domain/permit-store.js';
 export { BlobRepository } from './domain/blob.repository.js';

@@ -65,7 +65,7 @@ async function covered(...waiting: readonly Waiting[]): Promise<Record<string, s
     expired: false,
     wasTried: false,
     isStopped: false,
-    hasOldPermit: false,
+    lacksPermit: false,
   }));
   const room = fakeOf(DailyRoom, {
     lacking: async (items) =>

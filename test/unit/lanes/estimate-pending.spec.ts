@@ -54,7 +54,7 @@ function pending(data: string, progress: Partial<TxProgress> = {}): PendingTx {
     expired: false,
     wasTried: false,
     isStopped: false,
-    hasOldPermit: false,
+    lacksPermit: false,
   };
 }
 
@@ -191,6 +191,43 @@ describe('a payload with a permit', () => {
     // What reverts with a wrong permit proves nothing.
     expect(proving.at(-1)).toEqual(expected === 'right' ? [item.tx.id, plain.tx.id] : [plain.tx.id]);
   });
+
+  it.each([
+    [7n, true],
+    [8n, false],
+    [null, false],
+  ])('proves something by its revert only where the endpoints agree on that nonce: %p', async (agreed, proves) => {
+    answer = async (calls) => calls.map(() => ({ kind: 'reverted', reason: 'no' }));
+    [chain.permitNonces, chain.agreedPermitNonces] = [7n, agreed].map((next) => async (all) => all.map(() => next)) as [
+      typeof chain.permitNonces,
+      typeof chain.agreedPermitNonces,
+    ];
+    const item = permitting();
+    const looks = await estimates.execute(chain, [item], [item]);
+    expect([looks.get(item.tx.id)?.permits, proving.at(-1)]).toEqual(['right', proves ? [item.tx.id] : []]);
+  });
+
+  it.each<[number, bigint | null, string, number]>([
+    [4_000, 8n, 'right', 1],
+    [6_000, 7n, 'right', 2],
+    [6_000, 8n, 'stale', 2],
+    [6_000, null, 'unknown', 2],
+  ])(
+    'whose estimate came %p ms after its question has the nonce looked at again, if that is long: %p is %s',
+    async (ms, later, expected, questions) => {
+      let release: (gas: GasEstimate[]) => void = () => undefined;
+      answer = () => new Promise((resolve) => (release = resolve));
+      const asked: unknown[] = [];
+      chain.permitNonces = async (all) => (asked.push(all), all.map(() => (asked.length === 1 ? 7n : later)));
+      const item = permitting();
+      expect(await look(item)).toEqual([]);
+      clock.advance(ms - 2_250);
+      release([OK]);
+      await new Promise((resolve) => setImmediate(resolve));
+      const looks = await estimates.execute(chain, [item], [item]);
+      expect([looks.get(item.tx.id)?.permits, asked.length]).toEqual([expected, questions]);
+    },
+  );
 
   it('is the only one whose contract is asked', async () => {
     answer = async (calls) => calls.map(() => OK);

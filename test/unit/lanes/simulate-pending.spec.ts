@@ -80,7 +80,7 @@ function pending(
     expired,
     wasTried: false,
     isStopped: false,
-    hasOldPermit: false,
+    lacksPermit: false,
   };
 }
 
@@ -297,7 +297,7 @@ describe('a payload with a permit', () => {
     estimate({ kind: 'ok', gas: 80_000n });
     next(7n);
     expect(await judged(permitting(aPermit({ owner, contract }), gasLimit))).toEqual(WAITS);
-    expect(await judged({ ...permitting(made, gasLimit), hasOldPermit: true })).toEqual(WAITS);
+    expect(await judged({ ...permitting(made, gasLimit), lacksPermit: true })).toEqual(WAITS);
     const gas = gasLimit ?? 100_000n;
     expect(await judged(permitting(made, gasLimit))).toEqual({ gas, cost: 1n + gas * PRICE });
   });

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../../src/kernel/hex.js';
 import {
   awaitedPermits,
+  fitsPlaces,
   PERMIT_PARTS,
   type PermitPlace,
+  unsignedPermit,
   withoutPermits,
   withPermits,
 } from '../../../src/modules/ledger/domain/permit.js';
@@ -57,6 +59,32 @@ describe('the data of a call', () => {
     const permit = aPermit({ places: [place('v', 4, 2)], made: MADE });
     expect([withPermits(short, [permit]), withoutPermits(short, [permit])]).toEqual([short, short]);
   });
+});
+
+it('a part that does not fit its place is never written, so that nothing behind it moves', () => {
+  const wide = aPermit({ places: [place('nonce', 0, 6)] });
+  const [fits, doesNot] = [(1n << 48n) - 1n, 1n << 48n].map((permitNonce) => aMadePermit({ permitNonce }));
+  if (!fits || !doesNot) throw new Error('no permits');
+  expect([fitsPlaces(fits, wide), fitsPlaces(doesNot, wide)]).toEqual([true, false]);
+  expect(at(withPermits(EMPTY, [{ ...wide, made: fits }]), 0, 7)).toBe(`${'ff'.repeat(6)}00`);
+  expect(() => withPermits(EMPTY, [{ ...wide, made: doesNot }])).toThrow('does not fit its place');
+});
+
+it.each([
+  ['signature', 65],
+  ['r', 32],
+] as const)('a call lacks a permit while there are zeros in the place of its %s', (part, bytes) => {
+  const [first, second] = [
+    aPermit({ places: [place('v', 0, 1), place(part, 1, bytes)], made: MADE }),
+    aPermit({ places: [place(part, 100, bytes)] }),
+  ];
+  const permits = [first, second];
+  const data = withPermits(EMPTY, permits);
+  expect(unsignedPermit({ data: EMPTY, permits })).toBe(first);
+  expect(unsignedPermit({ data, permits })).toBe(second);
+  // As it was sent, while what was made of it is lost.
+  expect(unsignedPermit({ data: withPermits(data, [{ ...second, made: MADE }]), permits })).toBeUndefined();
+  expect(unsignedPermit({ data: EMPTY })).toBeUndefined();
 });
 
 it('a permit has no parts but those of its signature, its nonce and its deadline', () => {

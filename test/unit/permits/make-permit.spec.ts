@@ -17,13 +17,17 @@ const USE = aPermitUse();
 
 /** What happened, in order. */
 let calls: unknown[];
+/** What would be stored. */
+let asked: unknown[];
 let allowed: string[];
 let failure: Error | null;
 let isRight: boolean;
+let mayMake: boolean;
 let make: MakePermit;
 
 beforeEach(() => {
-  [calls, allowed, failure, isRight] = [[], [`${TOKEN}/Permit`], null, true];
+  [calls, allowed, failure, isRight, mayMake] = [[], [`${TOKEN}/Permit`], null, true, true];
+  asked = [];
   const fence = {} as Fence;
   const set = () =>
     new PolicySet(
@@ -45,6 +49,7 @@ beforeEach(() => {
     }),
     fakeOf(PermitStore, {
       make: async (_fence, use, made, mark) => (calls.push(['make', use.id, made, mark]), isRight),
+      mayMake: async (_use, permitNonce, mark) => (asked.push([permitNonce, mark]), mayMake),
       postpone: async ({ id }, ms) => void calls.push(['postpone', id, ms]),
     }),
     fakeOf(WriteChanges, {
@@ -63,6 +68,19 @@ it('a permit is signed with its nonce, and a deadline after its time to live fro
   const whole = { ...message, nonce: 7, deadline: 4_600 };
   const { digest } = encodeTypedData({ domain, types: fields, primaryType, message: whole });
   expect(calls).toEqual([['sign', OWNER.address, `typedData ${digest}`]]);
+  expect(asked).toEqual([[7n, 'mark']]);
+});
+
+it('is not signed when it would not be stored', async () => {
+  mayMake = false;
+  expect(await make.sign(USE, SIGNABLE, 7n)).toBeNull();
+  expect(calls).toEqual([]);
+});
+
+it('is not given to a call that has no room for its nonce', async () => {
+  const narrow = { ...SIGNABLE, places: [{ part: 'nonce', at: 4, bytes: 6 }] as const };
+  expect(await make.sign(USE, narrow, 1n << 48n)).toBeNull();
+  expect(calls.at(-1)).toEqual(['postpone', USE.id, pauseMs(USE)]);
 });
 
 it('is not signed when no policy names it, and is wanted again later', async () => {
@@ -91,7 +109,7 @@ it.each([true, false])(
     expect(calls).toEqual([
       ['make_permit', [LEASE]],
       ['make', USE.id, signed.made, 'mark'],
-      ...(isGiven ? [['ring', SENDER]] : []),
+      isGiven ? ['ring', SENDER] : ['postpone', USE.id, pauseMs(USE)],
     ]);
   },
 );

@@ -14,6 +14,8 @@ import { aPermitUse, LEASE, OWNER, SIGNABLE, TOKEN } from './permit-fixture.js';
 
 let held: Lease[];
 let due: PermitUse[];
+/** No statement reads their permits in time. */
+let slowest: SignerId[];
 /** Whose permits were read. */
 let read: SignerId[][];
 /** By the address of the owner. */
@@ -23,6 +25,13 @@ let calls: unknown[];
 let isAtWork: boolean;
 let signs: boolean;
 let tend: TendPermits;
+/** By the clock of the chain. */
+let headS: number | null;
+
+const told = (how: string) => (questions: readonly PermitNonceQuestion[]) => {
+  calls.push([how, ...questions.map(({ contract, owner }) => `${contract} ${owner}`)]);
+  return Promise.all(questions.map(({ owner }) => nonceOf(owner)));
+};
 
 /** Passes at once: nobody waits for what is slow. */
 const pause: Pause = async () => {
@@ -30,13 +39,15 @@ const pause: Pause = async () => {
 };
 
 beforeEach(() => {
+  slowest = [];
   [held, due, read, calls, isAtWork, signs] = [[LEASE], [], [], [], false, true];
-  nonceOf = async () => 7n;
+  [nonceOf, headS] = [async () => 7n, 2_000];
   tend = new TendPermits(
     { heldOn: () => held } as unknown as LeaseManager,
     fakeOf(PermitStore, {
       open: async (_id, owners) => {
         read.push([...owners]);
+        if (owners.some((owner) => slowest.includes(owner))) throw new Error('too slow');
         return due.filter(({ signer }) => owners.includes(signer));
       },
       withdraw: async (_fence, { id }, pauseMs) => (calls.push(['withdraw', id, pauseMs > 0]), true),
@@ -72,10 +83,9 @@ beforeEach(() => {
     }),
     {
       get: () => ({
-        permitNonces: (questions: readonly PermitNonceQuestion[]) => {
-          calls.push(['ask', ...questions.map(({ contract, owner }) => `${contract} ${owner}`)]);
-          return Promise.all(questions.map(({ owner }) => nonceOf(owner)));
-        },
+        permitNonces: told('ask'),
+        agreedPermitNonces: told('ask all'),
+        head: async () => ({ timestamp: headS }),
       }),
     } as unknown as Chains,
     { pause },
@@ -83,6 +93,7 @@ beforeEach(() => {
 });
 
 const ASKED = ['ask', `${TOKEN} ${OWNER.address}`];
+const ALL_ASKED = ['ask all', ...ASKED.slice(1)];
 const made = (permitNonce: bigint, deadline = 1_000n + 1_800n): Partial<PermitUse> => ({
   stage: 'made',
   permitNonce,
@@ -122,14 +133,28 @@ describe('a permit', () => {
     expect(await tended(use)).toEqual(expected);
   });
 
-  it('stays while nobody tells the nonce of its contract', async () => {
+  it('stays while nobody tells the nonce of its contract, which is asked again later', async () => {
     nonceOf = async () => null;
-    expect(await tended(made(6n))).toEqual([ASKED]);
+    expect(await tended(made(6n))).toEqual([ASKED, ['postpone', ID]]);
+  });
+
+  it('that was sent before its commit was lost is wanted when its tx waits again', async () => {
+    expect(await tended({ stage: 'wanted', permitNonce: null })).toEqual(MADE_ANEW);
+  });
+
+  it('ends unused without a word of its contract a day after its deadline by the clock of the chain, and not before', async () => {
+    nonceOf = async () => null;
+    const use = { ...made(7n, 1_000n), stage: 'ended' } as const;
+    headS = 1_000 + 86_400;
+    expect(await tended(use)).toEqual([ALL_ASKED, ['postpone', ID]]);
+    [calls, headS] = [[], null];
+    expect(await tended(use)).toEqual([ALL_ASKED, ['postpone', ID]]);
+    [calls, headS] = [[], 1_001 + 86_400];
+    expect(await tended(use)).toEqual([ALL_ASKED, ['end_permit', OWNER.address], ['end', ID, false]]);
   });
 
   it('that is overdue is taken back', async () => {
     expect(await tended({ ...made(7n), stage: 'overdue' })).toEqual([
-      ASKED,
       ['end_permit', OWNER.address],
       ['withdraw', ID, true],
     ]);
@@ -154,7 +179,7 @@ describe('a permit', () => {
         ['end', ID, false],
       ],
     ],
-    ['is not told', 7n, null, []],
+    ['is not told', 7n, null, [['postpone', ID]]],
     [
       'was never taken',
       null,
@@ -166,7 +191,8 @@ describe('a permit', () => {
     ],
   ])('of a tx that has ended ends as its contract says: its nonce %s', async (_what, permitNonce, next, expected) => {
     nonceOf = async () => next;
-    expect(await tended({ stage: 'ended', permit: null, permitNonce })).toEqual([ASKED, ...expected]);
+    const asked = permitNonce === null ? [] : [ALL_ASKED];
+    expect(await tended({ stage: 'ended', permit: null, permitNonce })).toEqual([...asked, ...expected]);
   });
 });
 
@@ -200,4 +226,11 @@ it('a node without leases reads nothing', async () => {
   held = [];
   await tend.execute(DEV_CHAIN);
   expect([read, calls]).toEqual([[], []]);
+});
+
+it('an owner whose permits are not read in time is told, and soon holds up no other one', async () => {
+  const poor = aSigner(3);
+  [held, slowest, due] = [[{ ...LEASE, signer: poor }, LEASE], [poor], [aPermitUse()]];
+  for (let looks = 0; looks < 10; looks += 1) await expect(tend.execute(DEV_CHAIN)).rejects.toThrow('too slow');
+  expect(calls).toContainEqual(['give', OWNER.address, ID, 7n, true]);
 });

@@ -170,6 +170,13 @@ describe('a part of a permit', () => {
     );
   });
 
+  it('may be in a call of half the usual size only, which is encoded twice', () => {
+    const bytes = (count: number): string => `0x${'ab'.repeat(count)}`;
+    expect(() => call('f(bytes,bytes32)', [bytes(16_000), part('r')])).not.toThrow();
+    expect(() => call('f(bytes,bytes32)', [bytes(16_384), part('r')])).toThrow(/more than 16384 bytes/);
+    expect(() => call('f(bytes)', [bytes(16_384)], 0)).not.toThrow();
+  });
+
   it('may not be in a call too often', () => {
     expect(() => call('f(bytes32[])', [new Array(33).fill(part('r'))])).toThrow(/more than 32 parts of permits/);
   });

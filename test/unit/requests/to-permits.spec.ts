@@ -17,8 +17,8 @@ const aDto = (overrides: Partial<PermitDto> = {}): PermitDto =>
     { kind: 'eip2612', owner: OWNER, token: TOKEN, name: 'Coin', spender: SPENDER, value: '5' },
     overrides,
   );
-const ALL = [part('deadline'), part('v'), part('r'), part('s')];
-const FUNCTION = 'pull(uint256,uint8,bytes32,bytes32)';
+const ALL = [OWNER, part('deadline'), part('v'), part('r'), part('s')];
+const FUNCTION = 'pull(address,uint256,uint8,bytes32,bytes32)';
 
 function request(permits: readonly PermitDto[] | null, args: readonly unknown[] = ALL, called = FUNCTION, by = ANYONE) {
   const call = { function: called, args: [...args] };
@@ -43,10 +43,10 @@ describe('permits of a request', () => {
         message: { owner: OWNER, spender: SPENDER, value: '16' },
       },
       places: [
-        { part: 'deadline', at: 4, bytes: 32 },
-        { part: 'v', at: 4 + 63, bytes: 1 },
-        { part: 'r', at: 4 + 64, bytes: 32 },
-        { part: 's', at: 4 + 96, bytes: 32 },
+        { part: 'deadline', at: 4 + 32, bytes: 32 },
+        { part: 'v', at: 4 + 95, bytes: 1 },
+        { part: 'r', at: 4 + 96, bytes: 32 },
+        { part: 's', at: 4 + 128, bytes: 32 },
       ],
     });
     const types = Object.fromEntries(
@@ -55,7 +55,7 @@ describe('permits of a request', () => {
     expect(TypedDataEncoder.from(types).encodeType('Permit')).toBe(
       'Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)',
     );
-    expect(payload.data).toBe(`${payload.data.slice(0, 10)}${'00'.repeat(4 * 32)}`);
+    expect(payload.data).toBe(`${payload.data.slice(0, 10)}${OWNER.slice(2).padStart(64, '0')}${'00'.repeat(4 * 32)}`);
   });
 
   it('last for an hour, in version 1 of their domain', () => {
@@ -68,15 +68,15 @@ describe('permits of a request', () => {
     const { payload } = request(
       two,
       [...ALL, part('signature', 1), part('deadline', 1)],
-      `pull(uint256,uint8,bytes32,bytes32,bytes,uint256)`,
+      `pull(address,uint256,uint8,bytes32,bytes32,bytes,uint256)`,
     );
     expect(payload.permits?.map(({ places }) => places.length)).toEqual([4, 2]);
     expect(() => request([aDto(), aDto()], ALL)).toThrow(expect.objectContaining({ code: 'invalid_permit' }));
   });
 
   it.each<[string, readonly unknown[], string]>([
-    ['its deadline', ['1', part('v'), part('r'), part('s')], FUNCTION],
-    ['its v', ['1', '1', part('r'), part('s')], FUNCTION],
+    ['its deadline', [OWNER, '1', part('v'), part('r'), part('s')], FUNCTION],
+    ['its v', [OWNER, '1', '1', part('r'), part('s')], FUNCTION],
     ['its signature', [part('deadline')], 'pull(uint256)'],
     ['anything of it', [], 'pull()'],
   ])('are refused where the call does not use %s', (_what, args, called) => {
@@ -87,13 +87,35 @@ describe('permits of a request', () => {
 
   it('are refused twice of one owner at one token, and without a call', () => {
     const args = [...ALL, part('signature', 1), part('deadline', 1)];
-    expect(() => request([aDto(), aDto()], args, 'pull(uint256,uint8,bytes32,bytes32,bytes,uint256)')).toThrow(
+    expect(() => request([aDto(), aDto()], args, 'pull(address,uint256,uint8,bytes32,bytes32,bytes,uint256)')).toThrow(
       /names an owner of a token twice/,
     );
     const payload = { to: anAddress(9), data: '0xab', permits: [aDto()] };
     const body = { signer: aSigner().address, requestId: 'r', payload } as unknown as CreateTxDto;
     expect(() => toRequest(body, DEV_CHAIN, undefined, ANYONE)).toThrow(/permits need a call/);
   });
+
+  it.each<[string, unknown, unknown]>([
+    ['names another account', SPENDER, '0'],
+    ['has its owner as a number only', SPENDER, BigInt(OWNER).toString()],
+  ])(
+    'are refused where the call %s: after lost commits that of another owner would look the same',
+    (_what, named, number) => {
+      const [called, args] = ['pull(address,uint256,uint256,uint8,bytes32,bytes32)', [named, number, ...ALL.slice(1)]];
+      expect(() => request([aDto()], args, called)).toThrow(
+        expect.objectContaining({
+          code: 'invalid_permit',
+          message: expect.stringMatching(/^the owner of permit 0 is neither/),
+        }),
+      );
+      expect(request([aDto({ owner: aSigner().address })], args, called).payload.permits).toHaveLength(1);
+      const inTuple = [
+        'pull((address,uint256)[],uint256,uint8,bytes32,bytes32)',
+        [[[OWNER, '1']], ...ALL.slice(1)],
+      ] as const;
+      expect(request([aDto()], inTuple[1], inTuple[0]).payload.permits).toHaveLength(1);
+    },
+  );
 
   it('are refused with values that no typed data has', () => {
     expect(() => request([aDto({ name: '\ud800' })])).toThrow(expect.objectContaining({ code: 'invalid_typed_data' }));

@@ -110,6 +110,8 @@ export interface ChainAccounts extends OneChain {
    * where nobody tells one.
    */
   permitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]>;
+  /** The same, as the endpoints that do not lag agree on it, with the evidence of `judge_permit`. Costs a call per question at every endpoint. */
+  agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]>;
   /** Whether each account runs the code of a contract (EIP-7702), as of `latest`, in the given order. */
   delegated(accounts: readonly Address[]): Promise<boolean[]>;
 }

@@ -42,7 +42,7 @@ import {
   quantity,
   smallNumber,
 } from './parse-answer.js';
-import { permitNonces } from './permit-nonces.js';
+import { agreedPermitNonces, permitNonces } from './permit-nonces.js';
 import { accountCounts, pooledTransactions } from './pooled-transactions.js';
 import { ReceiptsOfBlock, receiptsByHash } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
@@ -173,6 +173,10 @@ export class EthersChainConnector implements ChainConnector {
 
   async permitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]> {
     return permitNonces(this.rpc, questions);
+  }
+
+  async agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]> {
+    return agreedPermitNonces(this.pool, questions);
   }
 
   async delegated(accounts: readonly Address[]): Promise<boolean[]> {

@@ -181,9 +181,9 @@ function ends(reason: string): PendingVerdict {
 }
 
 /** The owner of a permit that it needs before its gas can be estimated: one that is not made, or has to be made anew. */
-function missingPermit({ request, hasOldPermit }: PendingTx, look?: Look): Address | undefined {
+function missingPermit({ request, lacksPermit }: PendingTx, look?: Look): Address | undefined {
   const { permits = [] } = request.payload;
-  const isStale = hasOldPermit || look?.permits === 'stale';
+  const isStale = lacksPermit || look?.permits === 'stale';
   return (awaitedPermits(permits)[0] ?? (isStale ? permits[0] : undefined))?.owner;
 }
 

@@ -37,12 +37,14 @@ export interface PermitUse {
 export abstract class PermitStore {
   /** What there is to do for these owners. */
   abstract open(chainId: ChainId, owners: readonly SignerId[]): Promise<PermitUse[]>;
+  /** Whether `make` would do it now: nothing is signed that it would refuse. */
+  abstract mayMake(use: PermitUse, permitNonce: bigint, policyMark: string): Promise<boolean>;
   /** Gives the tx a permit, the first or another one. Only while nothing else has its nonce, and no policy changed since the mark. */
   abstract make(fence: Fence, use: PermitUse, made: MadePermit, policyMark: string): Promise<boolean>;
   /** Takes the permit back from a tx that has no nonce. It is wanted again after a pause. */
   abstract withdraw(fence: Fence, use: PermitUse, pauseMs: number): Promise<boolean>;
   /** Its tx has ended. @param isUsed whether the contract says that its nonce was used; of no meaning for one that was never made */
   abstract end(fence: Fence, use: PermitUse, isUsed: boolean): Promise<boolean>;
-  /** One that could not be signed is wanted again after a pause. */
+  /** What could not be done is looked at again after a pause. */
   abstract postpone(use: PermitUse, pauseMs: number): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { InvariantViolation } from '../../../kernel/errors.js';
 import type { Address, Hex } from '../../../kernel/hex.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
@@ -72,14 +73,35 @@ export function withPermits(data: Hex, permits: readonly RequestedPermit[] = [])
   }, data);
 }
 
+/** The first permit that the call does not have: there are zeros in the place of its signature, as in no signature. */
+export function unsignedPermit(call: {
+  readonly data: Hex;
+  readonly permits?: readonly RequestedPermit[];
+}): RequestedPermit | undefined {
+  const { data, permits = [] } = call;
+  const isSigned = ({ part, at, bytes }: PermitPlace): boolean =>
+    (part !== 'r' && part !== 'signature') || /[^0]/.test(data.slice(2 + 2 * at, 2 + 2 * (at + bytes)));
+  return permits.find(({ places }) => !places.every(isSigned));
+}
+
+/** Whether each part fits its place: a contract may tell any nonce. */
+export function fitsPlaces(made: MadePermit, { places }: Pick<RequestedPermit, 'places'>): boolean {
+  return places.every((place) => partOf(made, place).length === 2 * place.bytes);
+}
+
 /** With zeros in the places of permits: every permit that is made for a call gives the same. */
 export function withoutPermits(data: Hex, permits: readonly RequestedPermit[] = []): Hex {
   const places = permits.flatMap((permit) => permit.places);
   return places.reduce((text, place) => written(text, place, '0'.repeat(2 * place.bytes)), data);
 }
 
-/** What does not reach so far is no data of the call, and stays as it is. */
-function written(data: Hex, { at, bytes }: PermitPlace, digits: string): Hex {
+/**
+ * What does not reach so far is no data of the call, and stays as it is.
+ * @throws InvariantViolation for what would move the rest of the call ({@link fitsPlaces})
+ */
+function written(data: Hex, { part, at, bytes }: PermitPlace, digits: string): Hex {
+  if (digits.length !== 2 * bytes)
+    throw new InvariantViolation('a part of a permit does not fit its place', { part, at, bytes });
   const [from, to] = [2 + 2 * at, 2 + 2 * (at + bytes)];
   return data.length < to ? data : (`${data.slice(0, from)}${digits}${data.slice(to)}` as Hex);
 }

@@ -5,8 +5,8 @@ import type { TxRequest } from '../domain/tx-request.js';
 const INSERT = {
   name: 'permit_insert',
   text: `
-    INSERT INTO permit_nonce (tx_id, position, chain_id, contract, owner)
-    SELECT * FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::text[], $5::text[])`,
+    INSERT INTO permit_nonce (tx_id, position, chain_id, contract, owner, sender)
+    SELECT * FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::text[], $5::text[], $6::text[])`,
 };
 
 export function wantsPermits({ payload }: Pick<TxRequest, 'payload'>): boolean {
@@ -18,7 +18,7 @@ export async function insertPermits(tx: PgTx, txs: readonly NewTx[]): Promise<vo
   const wanted = txs.flatMap(({ txId, request: { signer, payload } }) =>
     (payload.permits ?? []).map(({ contract, owner }, position) => ({
       ...{ txId, position, contract, owner },
-      chainId: signer.chainId,
+      ...{ chainId: signer.chainId, sender: signer.address },
     })),
   );
   if (wanted.length === 0) return;
@@ -28,5 +28,6 @@ export async function insertPermits(tx: PgTx, txs: readonly NewTx[]): Promise<vo
     wanted.map(({ chainId }) => chainId),
     wanted.map(({ contract }) => contract),
     wanted.map(({ owner }) => owner),
+    wanted.map(({ sender }) => sender),
   ]);
 }

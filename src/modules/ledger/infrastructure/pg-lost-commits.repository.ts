@@ -153,6 +153,12 @@ export const DOUBT_UNSENT = {
        AND NOT t.tx_id = ANY($4::uuid[]) AND a.chain_id = unsent.chain_id AND a.tx_hash = unsent.tx_hash`,
 };
 
+/** In the commit that gives the txs their nonces: an owner gives a permit only to a tx that waits. */
+export const PERMITS_LOST = {
+  name: 'lost_permits',
+  text: `UPDATE permit_nonce SET status = 'LOST' WHERE tx_id = ANY($1::uuid[]) AND status = 'WANTED'`,
+};
+
 /** Above the highest consumed slot are only those in flight. */
 export const BOOKS = {
   name: 'lost_books',
@@ -255,6 +261,10 @@ export class PgLostCommitsRepository extends LostCommitsRepository {
     const [tx, token] = [PgTx.of(fence.tx), fence.tokenFor(signer)];
     await tx.query(RECONCILED, [signer.chainId, signer.address, epoch, token]);
     await tx.query(DOUBT_UNSENT, [signer.chainId, signer.address, token, leaving]);
+  }
+
+  async permitsLost(fence: Fence, txIds: readonly string[]): Promise<void> {
+    await PgTx.of(fence.tx).query(PERMITS_LOST, [txIds]);
   }
 
   async books(signers: readonly SignerId[]): Promise<Books[]> {

@@ -21,7 +21,8 @@ interface OpenRow {
   nonce: string | null;
   tries: number;
   now: string;
-  stage: PermitStage;
+  /** `later`: others of its sender come up. */
+  stage: PermitStage | 'later';
   item: StoredPermit | null;
 }
 
@@ -36,7 +37,15 @@ export class PgPermitStore extends PermitStore {
 
   async open(chainId: ChainId, owners: readonly SignerId[]): Promise<PermitUse[]> {
     const { rows } = await this.database.query<OpenRow>(sql.OPEN, [chainId, owners.map(({ address }) => address)]);
-    return rows.map(toUse);
+    const later = rows.flatMap(({ permit_id: id, stage }) => (stage === 'later' ? [id] : []));
+    if (later.length > 0) await this.database.query(sql.LATER, [later]);
+    return rows.flatMap((row) => (row.stage === 'later' ? [] : [toUse(row, row.stage)]));
+  }
+
+  async mayMake(use: PermitUse, permitNonce: bigint, policyMark: string): Promise<boolean> {
+    const { txId, id, requestHash } = use;
+    const values = [txId, id, requestHash, use.permitNonce, permitNonce, policyMark];
+    return (await this.database.query(sql.MAY_MAKE, values)).rowCount === 1;
   }
 
   async make(fence: Fence, use: PermitUse, made: MadePermit, policyMark: string): Promise<boolean> {
@@ -46,8 +55,8 @@ export class PgPermitStore extends PermitStore {
       use.requestHash,
       use.permitNonce,
       made.permitNonce,
-      JSON.stringify(toStoredMade(made)),
       policyMark,
+      JSON.stringify(toStoredMade(made)),
       fence.tokenFor(use.signer),
       this.node.id,
     ]);
@@ -74,14 +83,14 @@ export class PgPermitStore extends PermitStore {
   }
 }
 
-function toUse(row: OpenRow): PermitUse {
+function toUse(row: OpenRow, stage: PermitStage): PermitUse {
   return {
     id: row.permit_id,
     txId: row.tx_id,
     requestHash: parseHash(row.request_hash),
     signer: parseSigner(row.chain_id, row.owner),
     sender: parseSigner(row.chain_id, row.sender),
-    stage: row.stage,
+    stage,
     permit: row.item && toPermit(row.item),
     contract: parseAddress(row.contract),
     permitNonce: row.nonce === null ? null : BigInt(row.nonce),

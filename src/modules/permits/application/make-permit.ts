@@ -3,6 +3,7 @@ import { backoffMs, chanceOf, jittered } from '../../../kernel/backoff.js';
 import { encodeTypedData } from '../../../platform/crypto/typed-data.js';
 import {
   Doorbell,
+  fitsPlaces,
   type MadePermit,
   PermitStore,
   type PermitUse,
@@ -48,16 +49,20 @@ export class MakePermit {
     const judged = present.ofTypedData(use.signer, typeOfPermit(permit));
     // Intake asks the same, but the policy may be stricter now.
     const isAllowed = judged.every(({ verdict }) => verdict.kind === 'allowed');
+    // No key signs once a second what is refused where it is stored: the contract may not have taken the nonce before yet.
+    if (isAllowed && !(await this.store.mayMake(use, permitNonce, present.mark))) return null;
     const deadline = use.now + BigInt(permit.ttl);
     const signature = isAllowed ? await this.signature(use, permit, { permitNonce, deadline }) : undefined;
-    if (signature) return { made: { permitNonce, deadline, signature }, policyMark: present.mark };
+    const made = signature && { permitNonce, deadline, signature };
+    if (made && fitsPlaces(made, permit)) return { made, policyMark: present.mark };
     await this.store.postpone(use, pauseMs(use));
     return null;
   }
 
-  /** Does nothing when something is not as it was read. */
+  /** When something is not as it was read, it is looked at again after a pause. */
   async give(lease: Lease, use: PermitUse, signed: SignedPermit): Promise<void> {
     if (await this.isStored(lease, use, signed)) this.doorbell.ring([use.sender]);
+    else await this.store.postpone(use, pauseMs(use));
   }
 
   private async isStored(lease: Lease, use: PermitUse, { made, policyMark }: SignedPermit): Promise<boolean> {

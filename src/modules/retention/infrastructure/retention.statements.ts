@@ -57,7 +57,7 @@ const IS_OVER = `
          AND NOT EXISTS (SELECT FROM tx_command c JOIN managed_tx r ON r.tx_id = c.replacement
                           WHERE c.tx_id = t.tx_id AND r.state NOT IN ${FINAL_STATES})
          AND NOT EXISTS (SELECT FROM tx_authorization g WHERE g.tx_id = t.tx_id)
-         AND NOT EXISTS (SELECT FROM permit_nonce p WHERE p.tx_id = t.tx_id AND p.status IN ('WANTED', 'HELD'))
+         AND NOT EXISTS (SELECT FROM permit_nonce p WHERE p.tx_id = t.tx_id AND p.status IN ('WANTED', 'HELD', 'LOST'))
          AND NOT EXISTS (SELECT FROM signer_nonce_allocation s WHERE s.tx_id = t.tx_id AND s.status = 'HELD')`;
 
 /**

@@ -119,7 +119,7 @@ export class CallDto {
     type: 'array',
     items: CALL_VALUE,
     description:
-      'A value for each type: numbers as text (or safe integers), bytes as hex, true or false, lists for arrays and tuples, or a part of a permit. At most 500 in all, 6 lists deep and 32 KiB encoded: encode more yourself',
+      'A value for each type: numbers as text (or safe integers), bytes as hex, true or false, lists for arrays and tuples, or a part of a permit. At most 500 in all, 6 lists deep and 32 KiB encoded (16 with permits): encode more yourself',
     example: [EXAMPLE_TO, '1000'],
   })
   @IsOptional()

@@ -1,6 +1,6 @@
 import { AbiCoder, FunctionFragment, isError, type ParamType } from 'ethers';
 import { InvalidInput } from '../../../../kernel/errors.js';
-import { type Hex, parseHex } from '../../../../kernel/hex.js';
+import { type Address, type Hex, parseHex } from '../../../../kernel/hex.js';
 import type { ChainId } from '../../../../kernel/signer-id.js';
 import { MAX_CALL_DEPTH } from '../../../../platform/http/call-value.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
@@ -9,9 +9,10 @@ import { type CallDto, MAX_CALL_VALUES } from './create-tx.dto.js';
 
 /*
  * ethers copies all data at each level of lists that holds it, and reads a function in a time that grows with the square of its brackets: within these
- * bounds and MAX_CALL_DEPTH a call takes at most some 35 ms.
+ * bounds and MAX_CALL_DEPTH a call takes at most some 35 ms. One with permits is encoded twice.
  */
 const MAX_BYTES = 32 * 1_024;
+const MAX_BYTES_WITH_PERMITS = MAX_BYTES / 2;
 const MAX_BRACKETS = 32;
 const WORD_BYTES = 32;
 const SIGNATURE_BYTES = 65;
@@ -24,6 +25,8 @@ export interface CallData {
   readonly data: Hex;
   /** The places of each permit. */
   readonly places: readonly (readonly PermitPlace[])[];
+  /** All that are in its arguments. */
+  readonly addresses: readonly Address[];
 }
 
 /** An argument that is a part of a permit, which is not known yet. */
@@ -57,24 +60,22 @@ export function toCallData(call: CallDto, chainId: ChainId, permits = 0): CallDa
   const dataWith = (byteOf: (reference: Reference) => number): Hex =>
     parseHex(called.selector + encoded(called.inputs, filled(values, byteOf)).slice(2));
   const data = dataWith(() => 0);
-  const { references } = args;
-  if (references.length === 0) return { data, places: Array.from({ length: permits }, () => []) };
-  const found = placesIn(
-    dataWith((each) => references.indexOf(each) + 1),
-    data,
-    references,
-  );
+  const { references, addresses } = args;
+  const marked = references.length === 0 ? data : dataWith((each) => references.indexOf(each) + 1);
+  const found = placesIn(marked, data, references);
   const ofPermit = (index: number): PermitPlace[] => found.filter((_, at) => references[at]?.permit === index);
-  return { data, places: Array.from({ length: permits }, (_, index) => ofPermit(index)) };
+  return { data, places: Array.from({ length: permits }, (_, index) => ofPermit(index)), addresses };
 }
 
 /** Encoded with another byte for each: what is zero in the data is where its byte is now. */
 function placesIn(marked: Hex, zeroed: Hex, references: readonly Reference[]): PermitPlace[] {
   const [bytes, before] = [marked, zeroed].map((data) => Buffer.from(data.slice(2), 'hex')) as [Buffer, Buffer];
-  return references.map(({ part }, index) => {
-    const own = [...bytes.keys()].filter((at) => bytes[at] === index + 1 && before[at] !== bytes[at]);
-    return { part, at: own[0] ?? 0, bytes: own.length };
-  });
+  const places = references.map(({ part }) => ({ part, at: 0, bytes: 0 }));
+  for (let at = bytes.length - 1; at >= 0; at -= 1) {
+    const place = bytes[at] === before[at] ? undefined : places[(bytes[at] ?? 0) - 1];
+    if (place) Object.assign(place, { at, bytes: place.bytes + 1 });
+  }
+  return places;
 }
 
 function filled(values: readonly unknown[], byteOf: (reference: Reference) => number): unknown[] {
@@ -113,6 +114,7 @@ function encoded(types: readonly ParamType[], args: readonly unknown[]): string 
 /** Values as JSON has them. ethers would take any value for a bool, and names and other spellings for an address. */
 class Arguments {
   readonly references: Reference[] = [];
+  readonly addresses: Address[] = [];
   private count = 0;
   private bytes = 0;
   /** The argument that is read, from 1 on. */
@@ -135,7 +137,8 @@ class Arguments {
     this.count += 1;
     this.bytes += bytesOf(value, type);
     if (this.count > MAX_CALL_VALUES) throw invalid(`it has more than ${MAX_CALL_VALUES} values`);
-    if (this.bytes > MAX_BYTES) throw invalid(`it has more than ${MAX_BYTES} bytes`);
+    const most = this.permits === 0 ? MAX_BYTES : MAX_BYTES_WITH_PERMITS;
+    if (this.bytes > most) throw invalid(`it has more than ${most} bytes`);
     if (depth > MAX_CALL_DEPTH) throw invalid(`it has lists that are more than ${MAX_CALL_DEPTH} deep`);
     if (type.isTuple()) {
       const items = this.list(value, type);
@@ -144,7 +147,10 @@ class Arguments {
     if (type.isArray()) return this.list(value, type).map((item) => this.value(item, type.arrayChildren, depth + 1));
     if (isObject(value)) return this.reference(value, type);
     if (!isOf(type.type, value)) throw this.notOf(type);
-    return type.type === 'address' ? clientAddress(String(value), this.chainId) : value;
+    if (type.type !== 'address') return value;
+    const address = clientAddress(String(value), this.chainId);
+    this.addresses.push(address);
+    return address;
   }
 
   private reference({ $permit: permit, part: name, ...others }: Record<string, unknown>, type: ParamType): Reference {

@@ -3,8 +3,9 @@ import { parseQuantity } from '../../../../kernel/quantities.js';
 import type { SignerId } from '../../../../kernel/signer-id.js';
 import { encodeTypedData } from '../../../../platform/crypto/typed-data.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
-import type { PermitPart, PermitPlace, RequestedPermit } from '../../../ledger/index.js';
+import type { PermitPart, RequestedPermit } from '../../../ledger/index.js';
 import { type PermitDto, USUAL_PERMIT_S } from './create-tx.dto.js';
+import type { CallData } from './to-call-data.js';
 
 const PERMIT_FIELDS = [
   { name: 'owner', type: 'address' },
@@ -16,16 +17,24 @@ const PERMIT_FIELDS = [
 const WHOLE_SIGNATURES: readonly (readonly PermitPart[])[] = [['signature'], ['v', 'r', 's']];
 
 /**
- * @param places where the call has the parts of each
+ * @param call has the parts of each
  * @throws InvalidInput `invalid_permit`, `invalid_typed_data`, and what is wrong with an address or a number
  */
 export function toPermits(
   items: readonly PermitDto[],
-  places: readonly (readonly PermitPlace[])[],
+  { places, addresses }: Pick<CallData, 'places' | 'addresses'>,
   sender: SignerId,
 ): RequestedPermit[] {
   const permits = items.map((item, index) => toPermit(item, places[index] ?? [], sender));
   permits.forEach(assertUsed);
+  const named = new Set([sender.address, ...addresses]);
+  const unnamed = permits.findIndex(({ owner }) => !named.has(owner));
+  // After lost commits a transaction is recognised by its call without the permits. Another owner must make it another call.
+  if (unnamed >= 0)
+    throw invalid(
+      `the owner of permit ${unnamed} is neither the signer nor an argument of payload.call`,
+      'call a function that takes the owner as an address, or send from the owner',
+    );
   const sequences = permits.map(({ contract, owner }) => `${contract} ${owner}`);
   if (new Set(sequences).size < sequences.length)
     throw invalid(
@@ -37,7 +46,7 @@ export function toPermits(
 
 function toPermit(
   { kind, owner: named, token, name, version = '1', spender, value, ttl = USUAL_PERMIT_S }: PermitDto,
-  places: readonly PermitPlace[],
+  places: RequestedPermit['places'],
   { chainId }: SignerId,
 ): RequestedPermit {
   const [contract, owner] = [clientAddress(token, chainId), clientAddress(named, chainId)];

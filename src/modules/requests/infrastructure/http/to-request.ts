@@ -54,7 +54,8 @@ function assertMayUse(sender: Caller, signer: SignerId, { authorizationList = []
 }
 
 function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {
-  const { data, places } = dataOf(payload, signer.chainId);
+  const call = dataOf(payload, signer.chainId);
+  const { data } = call;
   if (payload.to == null && data === '0x') {
     throw new InvalidInput(
       'invalid_payload',
@@ -98,14 +99,14 @@ function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {
       storageKeys: storageKeys.map(parseHex),
     })),
     ...(authorizationList && { authorizationList }),
-    ...(payload.permits != null && { permits: toPermits(payload.permits, places, signer) }),
+    ...(payload.permits != null && { permits: toPermits(payload.permits, call, signer) }),
   };
 }
 
 function dataOf({ to, data, call, permits }: PayloadDto, chainId: ChainId): CallData {
   if (call == null && permits != null)
     throw new InvalidInput('invalid_permit', 'permits need a call', 'send payload.call in place of payload.data');
-  if (call == null) return { data: parseHex(data ?? '0x'), places: [] };
+  if (call == null) return { data: parseHex(data ?? '0x'), places: [], addresses: [] };
   if (data != null) throw new InvalidInput('invalid_payload', 'payload has both data and a call', 'send one of them');
   if (to == null)
     throw new InvalidInput(
