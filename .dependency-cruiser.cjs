@@ -25,7 +25,7 @@ const MAY_USE = {
   commands: ['chain', 'events', 'signers', 'policies', 'ledger', 'requests', 'sending', 'lost-commits'],
   lanes: ['chain', 'events', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   confirmations: ['chain', 'signers', 'policies', 'ledger', 'lost-commits', 'nonces'],
-  permits: ['signers', 'policies'],
+  permits: ['chain', 'signers', 'policies', 'ledger'],
   webhooks: ['events'],
   retention: ['ledger'],
   broker: ['events'],

@@ -393,6 +393,38 @@ CREATE TABLE tx_authorization (
 CREATE UNIQUE INDEX tx_authorization_tx ON tx_authorization (tx_id, authority);
 CREATE INDEX tx_authorization_authority ON tx_authorization (chain_id, authority, created_at);
 
+-- Permits of txs, which Lockstep signs with the keys of their owners, and the nonces of contracts that they use: no nonces of an account. A row
+-- waits (WANTED), has the nonce while its tx may still be mined with it (HELD), and keeps it when the chain says that it was used (CONSUMED).
+-- LOST: its tx was sent with a permit whose commit was lost, so nobody here knows the nonce.
+CREATE TABLE permit_nonce (
+  permit_id     uuid          PRIMARY KEY DEFAULT gen_random_uuid(),
+  tx_id         uuid          NOT NULL,
+  -- Of the permit in the request.
+  position      smallint      NOT NULL CHECK (position >= 0),
+  chain_id      bigint        NOT NULL,
+  contract      evm_address   NOT NULL,
+  owner         evm_address   NOT NULL,
+  -- The signer of the tx.
+  sender        evm_address   NOT NULL,
+  -- Null until it is signed.
+  nonce         numeric(78,0) CHECK (nonce >= 0),
+  status        text          COLLATE "C" NOT NULL DEFAULT 'WANTED' CHECK (status IN ('WANTED', 'HELD', 'LOST', 'CONSUMED', 'RELEASED')),
+  made_at       timestamptz,
+  -- How often it was taken back.
+  tries         integer       NOT NULL DEFAULT 0,
+  due_at        timestamptz   NOT NULL DEFAULT clock_timestamp(),
+  -- Of the lease of the owner that wrote it last.
+  fencing_token bigint,
+  created_at    timestamptz   NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT permit_nonce_by_status CHECK ((status IN ('WANTED', 'LOST')) = (nonce IS NULL) AND (nonce IS NULL) = (made_at IS NULL))
+);
+-- Also a guard: nothing is signed twice with one nonce, unless the chain says that it was not used.
+CREATE UNIQUE INDEX permit_nonce_used ON permit_nonce (chain_id, contract, owner, nonce) WHERE status IN ('HELD', 'CONSUMED');
+CREATE UNIQUE INDEX permit_nonce_tx ON permit_nonce (tx_id, position);
+-- Those that wait may be many, of each sender. Only a few have a nonce that is not decided.
+CREATE INDEX permit_nonce_wanted ON permit_nonce (chain_id, owner, contract, sender, due_at) WHERE status = 'WANTED';
+CREATE INDEX permit_nonce_held ON permit_nonce (owner, chain_id, contract) WHERE status IN ('HELD', 'LOST');
+
 -- The blocks that were followed, also those that a reorg orphaned.
 CREATE TABLE chain_block (
   chain_id    bigint   NOT NULL,

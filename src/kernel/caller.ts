@@ -90,6 +90,15 @@ export function outsideLimits(what: string): Forbidden {
   );
 }
 
+export function missingScope(missing: readonly Scope[], reason: string): Forbidden {
+  return new Forbidden(
+    'missing_scope',
+    `${reason}: ${missing.join(', ')}`,
+    'use a key or a token with the scope; whoever has keys:admin, or the command line, makes one',
+    { missing },
+  );
+}
+
 export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }

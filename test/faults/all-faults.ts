@@ -7,6 +7,7 @@ import { LOST_COMMITS } from './lists/lost-commits.js';
 import { MANAGED_TXS } from './lists/managed-txs.js';
 import { NONCES } from './lists/nonces.js';
 import { API_POLICIES, POLICIES } from './lists/policies.js';
+import { PERMITS } from './lists/permits.js';
 import { READINESS } from './lists/readiness.js';
 
 /** Faults in the statements that keep leases, nonces, attempts, txs, blocks and daily amounts: a mistake there sends a payload twice, loses it, or spends too much. */
@@ -17,6 +18,7 @@ export const ALL_FAULTS: readonly Fault[] = [
   ...LEASES,
   ...BLOCKS,
   ...LOST_COMMITS,
+  ...PERMITS,
   ...READINESS,
   ...POLICIES,
   ...API_POLICIES,

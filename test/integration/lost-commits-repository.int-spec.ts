@@ -258,6 +258,18 @@ describe('who has the payload of a transaction that was found', () => {
   const find = async (...sent: readonly SentTransaction[]): Promise<string[]> =>
     (await lost.withPayloadOf(OURS, sent)).map(({ tx }) => tx.id);
 
+  it('may have other parts of permits than zeros, in data of the same length for the same function', async () => {
+    const options = JSON.stringify({ speed: 'standard', permits: [] });
+    const template = { ...like, data: '\\x1234567800000000' };
+    await stored.putTx(1, { ...template, options });
+    await stored.putTx(2, template);
+    await stored.putTx(3, { ...template, data: '\\x123456790000000000', options });
+    await stored.putTx(4, { ...template, data: '\\x1234567900000000', options });
+    await stored.putTx(5, { ...template, value: 6, options });
+    await stored.putTx(6, { ...template, to_address: anAddress(3), options });
+    expect(await find(aSent({ data: parseHex('0x12345678000000ff') }))).toEqual([txIdOf(1)]);
+  });
+
   it('is PENDING or a payload in flight, of the signer, and the same in receiver, value and data', async () => {
     await stored.putTx(1, like);
     await stored.putTx(2, { ...like, to_address: anAddress(3) });

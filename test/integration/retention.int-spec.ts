@@ -185,7 +185,10 @@ describe('old events', () => {
   });
 });
 
-const TABLES = ['managed_tx', 'tx_event', 'tx_attempt', 'tx_blob', 'tx_command', 'signer_nonce_allocation'];
+const TABLES = [
+  ...['managed_tx', 'tx_event', 'tx_attempt', 'tx_blob', 'permit_nonce', 'tx_command'],
+  'signer_nonce_allocation',
+];
 
 /** A finished tx with one row of each kind. */
 async function putFinished(n: number, more: Parameters<typeof stored.putTx>[1] = {}): Promise<void> {
@@ -207,6 +210,17 @@ async function putFinished(n: number, more: Parameters<typeof stored.putTx>[1] =
     fencing_token: 1,
   });
   await putCommand(n);
+  await stored.put('permit_nonce', {
+    ...{
+      tx_id: txIdOf(n),
+      position: 0,
+      chain_id: DEV_CHAIN,
+      contract: anAddress(5),
+      owner: anAddress(6),
+      sender: anAddress(7),
+    },
+    ...{ nonce: n, status: 'CONSUMED', made_at: 'now()' },
+  });
   await stored.put('tx_blob', {
     tx_id: txIdOf(n),
     position: 0,
@@ -276,6 +290,11 @@ const REASONS: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'another signer signed an authorization for it': () =>
     stored.put('tx_authorization', { tx_id: txIdOf(1), chain_id: DEV_CHAIN, authority: anAddress(5) }),
+  'a permit is to be signed for it': () =>
+    stored.put('permit_nonce', {
+      ...{ tx_id: txIdOf(1), position: 1, chain_id: DEV_CHAIN },
+      ...{ contract: anAddress(5), owner: anAddress(6), sender: anAddress(7) },
+    }),
   'a slot is held for it': () => stored.read(`UPDATE signer_nonce_allocation SET status = 'HELD' WHERE nonce = 1`),
   'a stored reader has not read its last event': async () => {
     await putEvent(1);

@@ -116,6 +116,25 @@ describe('a look at all work of a chain', () => {
   });
 
   it.each([
+    ['is to sign', 'WANTED', null, true],
+    ['has signed', 'HELD', 1, true],
+    ['has lost', 'LOST', null, true],
+    ['had signed', 'CONSUMED', 1, false],
+    ['had signed in vain', 'RELEASED', 1, false],
+  ])(
+    'names a signer that %s a permit for the tx of another one while its nonce is open',
+    async (_, status, nonce, isOpen) => {
+      const signer = lab.freshSigner();
+      await lab.observer.write(
+        `INSERT INTO permit_nonce (tx_id, position, chain_id, contract, owner, sender, status, nonce, made_at)
+       VALUES (gen_random_uuid(), 0, $1, $2, $2, $2, $3, $4, CASE WHEN $4::numeric IS NOT NULL THEN now() END)`,
+        [signer.chainId, signer.address, status, nonce],
+      );
+      expect(await workOf(signer)).toEqual(isOpen ? { signer, hasPending: false, lease: 'free' } : null);
+    },
+  );
+
+  it.each([
     ['held by a tx', 'HELD', OTHER_TX],
     ['free', 'RELEASED', null],
     ['consumed by somebody else', 'CONSUMED', null],

@@ -42,6 +42,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/integration/neighbours.int-spec.ts',
   },
   {
+    parts: ['TendPermits', 'PermitScheduler'],
+    why: 'each owner asks its contracts and its custody by itself, beside the workers, and holds nothing back; the look waits 2 s for it at most',
+    shownBy: 'test/unit/permits/tend-permits.spec.ts',
+  },
+  {
     parts: ['SignTypedData'],
     why: 'two turns at once for each signer, in memory; lanes and other signers do not take them',
     shownBy: 'test/unit/permits/sign-typed-data.spec.ts',

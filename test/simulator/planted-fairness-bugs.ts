@@ -132,7 +132,7 @@ class EstimatesTogether extends EstimatePending {
     return new Map(
       toAsk.flatMap(({ tx }, i): [string, Look][] => {
         const gas = estimates[i];
-        return gas ? [[tx.id, { gas, isProvenRevert: false }]] : [];
+        return gas ? [[tx.id, { gas, isProvenRevert: false, permits: 'right' }]] : [];
       }),
     );
   }

@@ -25,7 +25,14 @@ export async function loseAttempts(database: Database): Promise<void> {
   );
 }
 
-const TABLES = ['tx_attempt', 'signer_nonce_allocation', 'signer_nonce_cursor', 'tx_command', 'managed_tx'];
+const TABLES = [
+  'tx_attempt',
+  'signer_nonce_allocation',
+  'signer_nonce_cursor',
+  'tx_command',
+  'permit_nonce',
+  'managed_tx',
+];
 
 /** What an asynchronous standby has: later commits are lost when it is promoted. */
 export class Standby {

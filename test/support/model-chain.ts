@@ -24,6 +24,7 @@ import {
   type MinedTransactions,
   type NonceUser,
   type PlacedTx,
+  type PermitNonceQuestion,
   type PooledQuestion,
   type PooledTransactions,
   type Receipt,
@@ -259,6 +260,18 @@ export class ModelChain implements ChainConnector {
 
   async equalCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
     return this.agreedCounts(accounts, 'pending');
+  }
+
+  /** Of owners at contracts, by their addresses. What is not there, nobody tells. */
+  readonly permitNonceOf = new Map<string, bigint>();
+
+  async permitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]> {
+    assertOutsideTransaction('permitNonces');
+    return questions.map(({ contract, owner }) => this.permitNonceOf.get(`${contract} ${owner}`) ?? null);
+  }
+
+  agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]> {
+    return this.permitNonces(questions);
   }
 
   async usedCounts(nonces: readonly UsedNonces[]): Promise<UsedCount[]> {

@@ -11,6 +11,7 @@ import { ApplyChainUpdate } from '../../src/modules/confirmations/application/ap
 import { CloseExpired } from '../../src/modules/commands/application/close-expired.js';
 import { ExecuteCommands } from '../../src/modules/commands/application/execute-commands.js';
 import { TendAuthorizations } from '../../src/modules/nonces/application/tend-authorizations.js';
+import { TendPermits } from '../../src/modules/permits/application/tend-permits.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
 import { SignerPolicies } from '../../src/modules/policies/index.js';
 import { Custody, LeaseManager, Router } from '../../src/modules/signers/index.js';
@@ -205,6 +206,11 @@ export class TestNode {
   /** Signs authorizations that txs of other signers want, and ends those whose txs have ended. */
   authorizations(): Promise<void> {
     return this.get(TendAuthorizations).execute(DEV_CHAIN);
+  }
+
+  /** Signs permits that txs want, and ends those whose txs have ended. */
+  permits(): Promise<void> {
+    return this.get(TendPermits).execute(DEV_CHAIN);
   }
 
   /** Looks what became of the nonces of outside senders. */

@@ -27,6 +27,7 @@ const ORCHESTRATORS = new Set([
   'ResumeLanes',
   'SyncSigner',
   'TendAuthorizations',
+  'TendPermits',
   'WatchBalances',
 ]);
 const MOST_OF_AN_ORCHESTRATOR = 8;

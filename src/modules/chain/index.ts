@@ -27,6 +27,7 @@ export {
   type ChainReceipts,
   Chains,
   type FinalityTag,
+  type PermitNonceQuestion,
   type PlacedTx,
   type SignedBytes,
 } from './domain/chain-connector.js';

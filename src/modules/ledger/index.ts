@@ -22,6 +22,21 @@ export {
   type TxType,
 } from './domain/attempt.js';
 export { type Authorization, awaitedAuthorities, type SignedAuthorization } from './domain/authorization.js';
+export {
+  awaitedPermits,
+  fitsPlaces,
+  type MadePermit,
+  ownerOf,
+  PERMIT_KINDS,
+  PERMIT_PARTS,
+  type PermitKind,
+  type PermitPart,
+  type PermitPlace,
+  type RequestedPermit,
+  typeOfPermit,
+  unsignedPermit,
+} from './domain/permit.js';
+export { PermitStore, type PermitUse } from './domain/permit-store.js';
 export { BlobRepository } from './domain/blob.repository.js';
 export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
 export { ManagedTx, TX_KINDS, type TxKind } from './domain/managed-tx.js';

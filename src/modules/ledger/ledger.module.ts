@@ -21,6 +21,7 @@ import { AttemptRepository } from './domain/attempt.repository.js';
 import { AuthorizationStore } from './domain/authorization-store.js';
 import { CommandedTxs } from './domain/commanded-txs.js';
 import { FundsRepository } from './domain/funds.repository.js';
+import { PermitStore } from './domain/permit-store.js';
 import { LostCommitsRepository } from './domain/lost-commits.repository.js';
 import { ManagedTxRepository } from './domain/managed-tx.repository.js';
 import { TxIntake } from './domain/tx-intake.js';
@@ -39,6 +40,7 @@ import { PgDoorbell } from './infrastructure/pg-doorbell.js';
 import { PgFundsRepository } from './infrastructure/pg-funds.repository.js';
 import { PgLostCommitsRepository } from './infrastructure/pg-lost-commits.repository.js';
 import { PgManagedTxRepository } from './infrastructure/pg-managed-tx.repository.js';
+import { PgPermitStore } from './infrastructure/pg-permit-store.js';
 import { PgTxIntake } from './infrastructure/pg-tx-intake.js';
 import { PgTxQueue } from './infrastructure/pg-tx-queue.js';
 import { PgTxsInFlight } from './infrastructure/pg-txs-in-flight.js';
@@ -70,6 +72,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     { provide: Doorbell, useClass: PgDoorbell },
     { provide: AttemptRepository, useClass: PgAttemptRepository },
     { provide: AuthorizationStore, useClass: PgAuthorizationStore },
+    { provide: PermitStore, useClass: PgPermitStore },
     { provide: BlobRepository, useClass: PgBlobRepository },
     { provide: CommandedTxs, useClass: PgCommandedTxs },
     BlobHousekeeping,
@@ -98,6 +101,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     TxQueries,
     AttemptRepository,
     AuthorizationStore,
+    PermitStore,
     BlobRepository,
     CommandedTxs,
     ManagedTxRepository,

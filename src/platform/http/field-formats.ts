@@ -11,15 +11,15 @@ const DIGITS = { pattern: '^[0-9]+$' };
 /** What is in the text fields of answers: a name means the same everywhere. */
 const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
   [/^(txId|holdId|commandId|accountId|id|replaces|replacedBy|replacement|callback)$/, UUID],
-  [/(At|Since|Until)$|^(since|time|at|asOf)$/, TIME],
-  [/^(address|signer|to|contractAddress|signers)$/, ADDRESS],
+  [/(At|Since|Until)$|^(since|time|at|asOf|deadline)$/, TIME],
+  [/^(address|signer|to|contractAddress|signers|contract|owner)$/, ADDRESS],
   [/^(txHash|blockHash|hash|digest|r|s|storageKeys|blobs)$/, WORD],
   [/^signature$/, { pattern: '^0x[0-9a-f]{130}$' }],
   [/^(value|gasLimit|gasUsed|effectiveGasPrice|gasPrice|max(Priority)?FeePer(Blob)?Gas|baseFeePerGas)$/, DIGITS],
   [/^(blobBaseFee|congestedTip|wei|balance|available|missing|committed|queuedAhead|gas|cost)$/, DIGITS],
   [/^(max(Value|Fee)|daily(Value|Fees))$/, DIGITS],
   [/^selectors$/, { pattern: '^0x([0-9a-f]{8})?$' }],
-  [/^(fencingToken|seq|nonce|chainId)$/, DIGITS],
+  [/^(fencingToken|seq|nonce|permitNonce|chainId)$/, DIGITS],
   [/^data$/, { pattern: '^0x([0-9a-f]{2})*$' }],
   [/^eventId$/, EVENT_ID],
   // Free text. Cursors are opaque.
@@ -28,7 +28,7 @@ const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
     {},
   ],
   [/^(nodeId|leaseOwner|by|heldBy|changedBy|actor|object|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
-  [/^(type|title|code|detail|advice|instance|path|message|name|prefix|key)$/, {}],
+  [/^(type|title|code|detail|advice|instance|path|message|name|version|prefix|key)$/, {}],
 ];
 
 /** @returns null for a name that is not known: a test finds those */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../kernel/json.js';
-import { CALL_VALUE } from './call-value.js';
+import { CALL_VALUE, PERMIT_PART, PERMIT_PART_VALUE } from './call-value.js';
 import { QUANTITY } from './describe-rules.js';
 import { JSON_INTEGER } from './json-integer.js';
 
@@ -14,6 +14,8 @@ const NAMELESS: JsonObject = {
   Quantity: QUANTITY,
   JsonInteger: JSON_INTEGER,
   CallValue: CALL_VALUE,
+  PermitPart: PERMIT_PART,
+  PermitPartValue: PERMIT_PART_VALUE,
   JsonObject: { type: 'object', additionalProperties: true },
 };
 

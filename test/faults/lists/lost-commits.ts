@@ -4,16 +4,16 @@ import { faults, int } from '../fault.js';
 export const LOST_COMMITS = faults(int('lost-commits-repository'), [
   {
     id: 'lost-suspect-of-any-signer',
-    in: 'IS_SUSPECT',
-    text: 'WHERE r.chain_id = w.chain_id AND r.signer = w.signer)',
+    in: 'isSuspect',
+    text: 'WHERE r.chain_id = ${row}.chain_id AND r.signer = ${row}.signer)',
     becomes: 'ORDER BY r.epoch DESC LIMIT 1)',
     why: 'a signer that nobody reconciled signs payloads again that are out',
   },
   {
     id: 'lost-suspect-of-any-chain',
-    in: 'IS_SUSPECT',
-    text: 'WHERE r.chain_id = w.chain_id AND r.signer = w.signer)',
-    becomes: 'WHERE r.signer = w.signer ORDER BY r.epoch DESC LIMIT 1)',
+    in: 'isSuspect',
+    text: 'WHERE r.chain_id = ${row}.chain_id AND r.signer = ${row}.signer)',
+    becomes: 'WHERE r.signer = ${row}.signer ORDER BY r.epoch DESC LIMIT 1)',
     why: 'a signer that was reconciled on another chain only signs payloads again that are out',
   },
   {

@@ -827,8 +827,8 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'requested-of-all',
     in: 'tx_requested',
-    text: `\${REQUEST_COLUMNS} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])\``,
-    becomes: `\${REQUEST_COLUMNS} FROM managed_tx t WHERE t.tx_id >= ANY($1::uuid[])\``,
+    text: `\${SENT} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])\``,
+    becomes: `\${SENT} FROM managed_tx t WHERE t.tx_id >= ANY($1::uuid[])\``,
     why: 'others than those asked for are signed again',
   },
   {
@@ -1243,6 +1243,30 @@ export const MANAGED_TXS = faults(READS, [
     text: 'UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = $1',
     becomes: 'UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = -$1',
     why: 'a tx waits for a signer that no node acts for',
+    caughtBy: WORK,
+  },
+  {
+    id: 'signers-with-work-without-owners',
+    in: 'tx_signers_with_work',
+    text: 'UNION ALL SELECT owner, false FROM owners',
+    becomes: '',
+    why: 'a tx waits for the permit of a signer that no node acts for',
+    caughtBy: WORK,
+  },
+  {
+    id: 'signers-with-work-without-permits',
+    in: 'tx_signers_with_work',
+    text: `UNION ALL SELECT owner, false FROM permit_nonce WHERE chain_id = $1 AND status IN ('HELD', 'LOST')`,
+    becomes: '',
+    why: 'the nonce of a permit that was made is never decided',
+    caughtBy: WORK,
+  },
+  {
+    id: 'signers-with-work-owners-for-ever',
+    in: 'tx_signers_with_work',
+    text: `AND status IN ('HELD', 'LOST')`,
+    becomes: '',
+    why: 'nodes keep the leases of all who ever signed a permit',
     caughtBy: WORK,
   },
   {

@@ -17,16 +17,21 @@ describe('the evidence that an irreversible decision needs', () => {
     expect(sufficient('move_payload', [])).toBeNull();
   });
 
-  it.each(['fail_payload', 'raise_cursor', 'hold_signer', 'make_final', 'reopen_final', 'sign_fee'] as const)(
-    'is a word from half of the endpoints for %s, so that a dead one alone stops nothing',
-    (decision) => {
-      expect(sufficient(decision, ['a', null])).toEqual(['a']);
-      expect(sufficient(decision, ['a', 'b', null])).toEqual(['a', 'b']);
-      expect(sufficient(decision, ['a', null, null])).toBeNull();
-      expect(sufficient(decision, [null])).toBeNull();
-      expect(sufficient(decision, [])).toBeNull();
-    },
-  );
+  it.each([
+    'fail_payload',
+    'raise_cursor',
+    'hold_signer',
+    'make_final',
+    'reopen_final',
+    'sign_fee',
+    'judge_permit',
+  ] as const)('is a word from half of the endpoints for %s, so that a dead one alone stops nothing', (decision) => {
+    expect(sufficient(decision, ['a', null])).toEqual(['a']);
+    expect(sufficient(decision, ['a', 'b', null])).toEqual(['a', 'b']);
+    expect(sufficient(decision, ['a', null, null])).toBeNull();
+    expect(sufficient(decision, [null])).toBeNull();
+    expect(sufficient(decision, [])).toBeNull();
+  });
 
   it('is void when speakers contradict each other, unless more than half of all endpoints agree', () => {
     const said = (...words: (string | null)[]) => agreedUpon('make_final', words)?.value ?? null;

@@ -65,6 +65,7 @@ async function covered(...waiting: readonly Waiting[]): Promise<Record<string, s
     expired: false,
     wasTried: false,
     isStopped: false,
+    lacksPermit: false,
   }));
   const room = fakeOf(DailyRoom, {
     lacking: async (items) =>

@@ -4,7 +4,8 @@ import { EstimatePending } from '../../../src/modules/lanes/application/estimate
 import type { RevertedEstimates } from '../../../src/modules/lanes/application/reverted-estimates.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { parseHex } from '../../../src/kernel/hex.js';
-import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
+import { aMadePermit, aPermit } from '../../support/permit-builders.js';
 import type { Pause } from '../../../src/platform/scheduling/pause.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -17,13 +18,20 @@ const OK: GasEstimate = { kind: 'ok', gas: 21_000n };
 let chain: ModelChain;
 let clock: FakeClock;
 let estimates: EstimatePending;
+/** Whose estimates could prove something, of each question. */
+let proving: string[][];
 /** Data of the calls of each question. */
 let asked: string[][];
 let answer: (calls: readonly Call[]) => Promise<GasEstimate[]>;
 
 beforeEach(() => {
   [chain, clock, asked] = [new ModelChain(), new FakeClock(), []];
-  const reverted = { proven: async () => new Set() } as unknown as RevertedEstimates;
+  proving = [];
+  const proven = async (_chain: unknown, _pending: unknown, gasOf: ReadonlyMap<string, unknown>) => (
+    proving.push([...gasOf.keys()]),
+    new Set<string>()
+  );
+  const reverted = { proven } as unknown as RevertedEstimates;
   estimates = new EstimatePending(reverted, clock, { pause });
   chain.estimateGas = (calls) => (asked.push(calls.map(({ data }) => data)), answer(calls));
 });
@@ -40,7 +48,14 @@ function pending(data: string, progress: Partial<TxProgress> = {}): PendingTx {
   const base = aRequest();
   const txId = `00000000-0000-7000-8000-${String((made += 1)).padStart(12, '0')}`;
   const request = aRequest({ payload: { ...base.payload, data: parseHex(data) } });
-  return { tx: aManagedTx({ txId, ...progress }).build(), request, expired: false, wasTried: false, isStopped: false };
+  return {
+    tx: aManagedTx({ txId, ...progress }).build(),
+    request,
+    expired: false,
+    wasTried: false,
+    isStopped: false,
+    lacksPermit: false,
+  };
 }
 
 const hangsWithPoison = (calls: readonly Call[]): Promise<GasEstimate[]> =>
@@ -151,4 +166,76 @@ it('forgets an answer that nobody asked for in time', async () => {
   clock.advance(120_001);
   await look(item);
   expect(asked).toHaveLength(2);
+});
+
+describe('a payload with a permit', () => {
+  const [owner, contract] = [anAddress(2), anAddress(0x70)];
+  const permit = aPermit({ owner, contract, made: aMadePermit({ permitNonce: 7n }) });
+  const permitting = (): PendingTx => {
+    const item = pending(GOOD);
+    return { ...item, request: { ...item.request, payload: { ...item.request.payload, permits: [permit] } } };
+  };
+
+  it.each<[bigint | null, string]>([
+    [7n, 'right'],
+    [8n, 'stale'],
+    [6n, 'stale'],
+    [null, 'unknown'],
+  ])('is estimated together with a look at the nonce of its contract, which is %p: %s', async (next, expected) => {
+    answer = async (calls) => calls.map(() => ({ kind: 'reverted', reason: 'no' }));
+    if (next !== null) chain.permitNonceOf.set(`${contract} ${owner}`, next);
+    const [item, plain] = [permitting(), pending(GOOD)];
+    const looks = await estimates.execute(chain, [item, plain], [item, plain]);
+    expect(looks.get(item.tx.id)?.permits).toBe(expected);
+    expect(looks.get(plain.tx.id)?.permits).toBe('right');
+    // What reverts with a wrong permit proves nothing.
+    expect(proving.at(-1)).toEqual(expected === 'right' ? [item.tx.id, plain.tx.id] : [plain.tx.id]);
+  });
+
+  it.each([
+    [7n, true],
+    [8n, false],
+    [null, false],
+  ])('proves something by its revert only where the endpoints agree on that nonce: %p', async (agreed, proves) => {
+    answer = async (calls) => calls.map(() => ({ kind: 'reverted', reason: 'no' }));
+    [chain.permitNonces, chain.agreedPermitNonces] = [7n, agreed].map((next) => async (all) => all.map(() => next)) as [
+      typeof chain.permitNonces,
+      typeof chain.agreedPermitNonces,
+    ];
+    const item = permitting();
+    const looks = await estimates.execute(chain, [item], [item]);
+    expect([looks.get(item.tx.id)?.permits, proving.at(-1)]).toEqual(['right', proves ? [item.tx.id] : []]);
+  });
+
+  it.each<[number, bigint | null, string, number]>([
+    [4_000, 8n, 'right', 1],
+    [6_000, 7n, 'right', 2],
+    [6_000, 8n, 'stale', 2],
+    [6_000, null, 'unknown', 2],
+  ])(
+    'whose estimate came %p ms after its question has the nonce looked at again, if that is long: %p is %s',
+    async (ms, later, expected, questions) => {
+      let release: (gas: GasEstimate[]) => void = () => undefined;
+      answer = () => new Promise((resolve) => (release = resolve));
+      const asked: unknown[] = [];
+      chain.permitNonces = async (all) => (asked.push(all), all.map(() => (asked.length === 1 ? 7n : later)));
+      const item = permitting();
+      expect(await look(item)).toEqual([]);
+      clock.advance(ms - 2_250);
+      release([OK]);
+      await new Promise((resolve) => setImmediate(resolve));
+      const looks = await estimates.execute(chain, [item], [item]);
+      expect([looks.get(item.tx.id)?.permits, asked.length]).toEqual([expected, questions]);
+    },
+  );
+
+  it('is the only one whose contract is asked', async () => {
+    answer = async (calls) => calls.map(() => OK);
+    let questions = 0;
+    chain.permitNonces = async (all) => ((questions += 1), all.map(() => 7n));
+    await look(pending(GOOD));
+    expect(questions).toBe(0);
+    await look(permitting());
+    expect(questions).toBe(1);
+  });
 });

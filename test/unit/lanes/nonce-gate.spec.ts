@@ -7,7 +7,9 @@ import { LaneMemory, SignerFeeCaps, TxQueue } from '../../../src/modules/ledger/
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { FeeRules } from '../../../src/modules/sending/index.js';
 import { Fence, type SignerPolicy } from '../../../src/modules/signers/index.js';
-import { aManagedTx, aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import { aManagedTx, anAddress, aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import { aPermit } from '../../support/permit-builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
@@ -97,6 +99,20 @@ describe('a waiting tx', () => {
       admitted: ['b'],
       turnedAway: [['a', 'FAILED', null]],
     });
+  });
+
+  it('whose permit the policy of its owner does not allow any more waits, and one of an owner that this node knows no policy of goes on', async () => {
+    const permitting = (id: string, owner: SignerId): ReadyTx => {
+      const item = ready(id, 0n, FREE);
+      const permits = [aPermit({ owner: owner.address, contract: anAddress(0x70) })];
+      return { ...item, request: { ...item.request, payload: { ...item.request.payload, permits } } };
+    };
+    const items = [permitting('a', BOUND), permitting('b', FREE)];
+    expect(await admitted({ typedData: [] }, ...items)).toEqual({
+      ...{ admitted: ['b'], turnedAway: [['a', 'PENDING', null]], needs: [] },
+    });
+    const { admitted: some } = await admitted({ typedData: [`${anAddress(0x70)}/Permit`] }, ...items);
+    expect(some).toEqual(['a', 'b']);
   });
 
   it('that the policy refuses is dropped when it is a hold: its sender never had a nonce, and nothing of it failed', async () => {

@@ -91,6 +91,7 @@ const pending = (txId: string, signer = A, overrides: Partial<PendingTx> = {}): 
   expired: false,
   wasTried: false,
   isStopped: false,
+  lacksPermit: false,
   ...overrides,
 });
 

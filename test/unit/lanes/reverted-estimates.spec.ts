@@ -63,6 +63,7 @@ async function look(estimates: Readonly<Record<string, GasEstimate>>, signerOf =
     expired: false,
     wasTried: false,
     isStopped: false,
+    lacksPermit: false,
   }));
   const doomed = await reverted.proven(chain as ChainConnector, pending, new Map(Object.entries(estimates)));
   return [...doomed];

@@ -13,6 +13,7 @@ import type { TxRequest } from '../../../src/modules/ledger/domain/tx-request.js
 import { aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
 import { realPause } from '../../../src/platform/scheduling/pause.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { aMadePermit, aPermit } from '../../support/permit-builders.js';
 import { gasRules } from '../../support/gas-rules.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -73,7 +74,14 @@ function pending(
   progress: Partial<TxProgress> = {},
   { expired = false, ...request }: Partial<TxRequest> & { expired?: boolean } = {},
 ): PendingTx {
-  return { tx: aManagedTx(progress).build(), request: aRequest(request), expired, wasTried: false, isStopped: false };
+  return {
+    tx: aManagedTx(progress).build(),
+    request: aRequest(request),
+    expired,
+    wasTried: false,
+    isStopped: false,
+    lacksPermit: false,
+  };
 }
 
 /** What is written of a tx, or the gas that it is ready with. */
@@ -274,5 +282,46 @@ describe('the turn of a payload', () => {
     expect(verdicts.map(({ kind }) => kind)).toEqual(['not_now', 'ready', 'not_now']);
     expect(refreshed).toHaveLength(1);
     expect(await judged(pending({ txId: 'waits' }))).toMatchObject({ state: 'PENDING', subState: null });
+  });
+});
+
+describe('a payload with a permit', () => {
+  const [owner, contract] = [anAddress(2), anAddress(0x70)];
+  const made = aPermit({ owner, contract, made: aMadePermit({ permitNonce: 7n }) });
+  const permitting = (permit = made, gasLimit: bigint | null = null): PendingTx =>
+    pending({}, { payload: { ...aRequest().payload, gasLimit, permits: [permit] } });
+  const WAITS = { state: 'PENDING', subState: null, failureReason: null, timers: { inMs: 5_000 } };
+  const next = (nonce: bigint) => chain.permitNonceOf.set(`${contract} ${owner}`, nonce);
+
+  it.each([null, 90_000n])('waits for its owner until it is made, with a gas limit of %p', async (gasLimit) => {
+    estimate({ kind: 'ok', gas: 80_000n });
+    next(7n);
+    expect(await judged(permitting(aPermit({ owner, contract }), gasLimit))).toEqual(WAITS);
+    expect(await judged({ ...permitting(made, gasLimit), lacksPermit: true })).toEqual(WAITS);
+    const gas = gasLimit ?? 100_000n;
+    expect(await judged(permitting(made, gasLimit))).toEqual({ gas, cost: 1n + gas * PRICE });
+  });
+
+  it.each([null, 90_000n])('waits, and does not fail, when the nonce of its permit is used (%p)', async (gasLimit) => {
+    const item = permitting(made, gasLimit);
+    doomed.add(item.tx.id);
+    estimate({ kind: 'reverted', reason: 'invalid signer' });
+    next(8n);
+    expect(await judged(item)).toEqual(WAITS);
+    expect(item.tx.progress.lastError).toBe(`waits until ${owner} has signed its permit`);
+  });
+
+  it('is tried again when nobody tells the nonce of its permit', async () => {
+    estimate({ kind: 'ok', gas: 80_000n });
+    expect(await judged(permitting())).toMatchObject({ state: 'PENDING', subState: 'NODE_UNAVAILABLE' });
+  });
+
+  it('that reverts with the right permit fails as others do, unless its client has set the gas', async () => {
+    const items = [permitting(), permitting(made, 90_000n)] as const;
+    for (const { tx } of items) doomed.add(tx.id);
+    estimate({ kind: 'reverted', reason: 'no' });
+    next(7n);
+    expect(await judged(items[0])).toMatchObject({ state: 'FAILED', failureReason: 'execution reverted: no' });
+    expect(await judged(items[1])).toMatchObject({ gas: 90_000n });
   });
 });

@@ -3,6 +3,7 @@ import { parseHex } from '../../../src/kernel/hex.js';
 import { hashRequest, requestText } from '../../../src/modules/ledger/application/request-hash.js';
 import { NO_FEES, type TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
 import { aHash, anAddress, aRequest, aSigner } from '../../support/builders.js';
+import { aMadePermit, aPermit } from '../../support/permit-builders.js';
 
 const REQUEST = aRequest();
 const SIGNED = { chainId: 1n, address: anAddress(3), nonce: 4n, yParity: 1, r: aHash(5), s: aHash(6) } as const;
@@ -93,4 +94,19 @@ describe('the text of a request', () => {
     // printf abc | sha256sum
     expect(hashRequest('abc')).toBe('0xba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
+});
+
+it('permits are a part of the text as they were asked for, and not what is made of them', () => {
+  const permit = aPermit({ places: [{ part: 'v', at: 4, bytes: 1 }] });
+  const textOf = (...permits: Required<TxRequest['payload']>['permits']) =>
+    requestText({ ...REQUEST, payload: { ...REQUEST.payload, permits } });
+  expect(textOf({ ...permit, made: aMadePermit() })).toBe(textOf(permit));
+  const others = [
+    { owner: anAddress(9) },
+    { contract: anAddress(9) },
+    { ttl: 61 },
+    { text: { ...permit.text, message: { value: '1' } } },
+    { places: [{ part: 's', at: 4, bytes: 32 }] as const },
+  ].map((change) => textOf({ ...permit, ...change }));
+  expect(new Set([requestText(REQUEST), textOf(permit), textOf(permit, permit), ...others]).size).toBe(8);
 });

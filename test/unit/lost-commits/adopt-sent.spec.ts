@@ -13,6 +13,7 @@ import { NO_PAYLOAD } from '../../../src/modules/ledger/domain/tx-request.js';
 import { noOpPayload } from '../../../src/modules/ledger/domain/index.js';
 import { NonceLedger } from '../../../src/modules/signers/index.js';
 import { aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { aPermit } from '../../support/permit-builders.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -35,6 +36,7 @@ let rivals: ManagedTx[];
 /** Whether a waiting tx was changed while it was looked for. */
 let changed: boolean;
 let reconciled: unknown[];
+let permitsLost: unknown[];
 /** Slots that are free from the start. */
 let opened: bigint[];
 let custody: KeysOf;
@@ -46,6 +48,7 @@ let adoptSent: AdoptSent;
 beforeEach(() => {
   rivals = [];
   named = new Set();
+  permitsLost = [];
   [opened, custody] = [[], new KeysOf([])];
   [waiting, held, changed, reconciled, metrics] = [[], [], false, [], new FakeMetrics()];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
@@ -59,6 +62,7 @@ beforeEach(() => {
       withPayloadOf: async () => waiting,
       named: async () => named,
       reconciled: async (_fence: unknown, ...args: unknown[]) => void reconciled.push(args),
+      permitsLost: async (_fence: unknown, ids: readonly string[]) => void permitsLost.push(...ids),
     } as unknown as LostCommitsRepository,
     { rivals: async () => rivals } as unknown as ManagedTxRepository,
     custody,
@@ -111,6 +115,19 @@ function slots(): [bigint, string | null][] {
     .map(({ nonce, txId }): [bigint, string | null] => [nonce, isFill.has(txId) ? null : txId])
     .sort(([a], [b]) => Number(a - b));
 }
+
+it('what was sent for a tx with a permit keeps the nonce of the permit, which nobody knows, from others', async () => {
+  const { tx, request } = aTx('a');
+  waiting = [{ tx, request: { ...request, payload: { ...request.payload, permits: [aPermit()] } } }, aTx('b')];
+  expect(await adopt([aSent(10n), aSent(11n)])).toBe(true);
+  expect([slots(), permitsLost]).toEqual([
+    [
+      [10n, 'a'],
+      [11n, 'b'],
+    ],
+    ['a'],
+  ]);
+});
 
 describe('a transaction that is out', () => {
   it('with the payload of a waiting tx gives it its nonce, its gas and its bytes', async () => {

@@ -3,9 +3,11 @@ import { parseHex } from '../../../src/kernel/hex.js';
 import type { SentTransaction } from '../../../src/modules/chain/index.js';
 import type { RequestedTx } from '../../../src/modules/ledger/domain/managed-tx.repository.js';
 import { carries, hasMoved, matchSent } from '../../../src/modules/lost-commits/domain/match-sent.js';
+import { type MadePermit, withPermits } from '../../../src/modules/ledger/domain/permit.js';
 import { NO_PAYLOAD, type TxPayload } from '../../../src/modules/ledger/domain/tx-request.js';
 import { noOpPayload } from '../../../src/modules/ledger/domain/index.js';
 import { aHash, aManagedTx, anAddress, aRequest } from '../../support/builders.js';
+import { aMadePermit, aPermit } from '../../support/permit-builders.js';
 import { aSentTransaction } from '../../support/sent-builders.js';
 
 const PAYLOAD = aRequest().payload;
@@ -211,5 +213,24 @@ describe('what is out with the nonce of a hold', () => {
   it('never makes a hold the sender of anything else', () => {
     const empty = { ...hold, request: aRequest({ payload: NO_PAYLOAD }) };
     expect(match([aSent(8n, NO_PAYLOAD)], new Map([[7n, empty]]), [empty])[0]?.tx).toBeNull();
+  });
+});
+
+describe('a payload with a permit', () => {
+  const template = parseHex(`0x12345678${'00'.repeat(65)}`);
+  const permit = aPermit({ places: [{ part: 'signature', at: 4, bytes: 65 }] });
+  const remade = aMadePermit({ signature: { r: aHash(8), s: aHash(9), yParity: 1 } });
+  const withIts = (made: MadePermit): TxPayload => ({ ...PAYLOAD, data: withPermits(template, [{ ...permit, made }]) });
+
+  it.each([
+    ['is awaited', template, {}],
+    ['was made anew since', withPermits(template, [{ ...permit, made: remade }]), { made: remade }],
+  ])('that %s is ours with any that was made for it, and with no other call', (_what, data, made) => {
+    const ours = aTx('ours', { ...PAYLOAD, data, permits: [{ ...permit, ...made }] });
+    const sent = aSent(7n, withIts(aMadePermit()));
+    expect(match([sent], NOBODY, [ours])).toMatchObject([{ tx: ours, sent: [sent] }]);
+    expect(match([sent], new Map([[7n, ours]]), [])).toMatchObject([{ tx: ours, holder: ours }]);
+    for (const other of [`0x12345679${'01'.repeat(65)}`, `${sent.data}00`, sent.data.slice(0, -2)])
+      expect(match([{ ...sent, data: parseHex(other) }], NOBODY, [ours])).toMatchObject([{ tx: null }]);
   });
 });

@@ -159,7 +159,16 @@ describe('the balance', () => {
     standing = { ...standing, balance: 0n };
     tx = {
       state: 'PENDING',
-      payload: { to: null, value: '0', data: '0x', gasLimit: '5', accessList: [], blobs: [], authorizationList: [] },
+      payload: {
+        to: null,
+        value: '0',
+        data: '0x',
+        gasLimit: '5',
+        accessList: [],
+        blobs: [],
+        authorizationList: [],
+        permits: [],
+      },
     };
     expect(await missing()).toBe(5n * MARKET);
   });

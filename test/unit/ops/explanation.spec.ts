@@ -32,6 +32,7 @@ function facts(overrides: Partial<TxFacts> = {}): TxFacts {
     command: null,
     attempts: 1,
     awaits: [],
+    awaitsPermits: [],
     queue: { position: 1, ahead: 0 },
     blockedBy: null,
     price: null,

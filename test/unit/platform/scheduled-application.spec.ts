@@ -16,6 +16,7 @@ const ON_EACH_CHAIN = [
   'holds',
   'left-free',
   'nonce-gaps',
+  'permits',
   'receipts',
   'resubmit',
 ];

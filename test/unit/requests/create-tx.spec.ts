@@ -7,6 +7,7 @@ import type { IntakeBatcher } from '../../../src/modules/requests/application/in
 import type { IntakeRules } from '../../../src/modules/requests/application/intake-rules.js';
 import type { TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
 import { aHash, anAddress, aRequest, aSigner } from '../../support/builders.js';
+import { aPermit } from '../../support/permit-builders.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { type NewTx, type Intake } from '../../../src/modules/ledger/domain/tx-intake.js';
 
@@ -91,6 +92,13 @@ describe('a new request', () => {
   it('wakes the other signers, too, that have to sign an authorization for it', async () => {
     await create.execute(wanting(), isRepeated);
     expect(rung).toEqual([SIGNER, aSigner(2)]);
+  });
+
+  it('wakes the owners of its permits, too', async () => {
+    const { payload } = request();
+    const permits = [aPermit({ owner: aSigner(2).address }), aPermit({ owner: aSigner(3).address })];
+    await create.execute(request({ payload: { ...payload, permits } }), isRepeated);
+    expect(rung).toEqual([SIGNER, aSigner(2), aSigner(3)]);
   });
 
   it('is refused when an account that is to sign is no signer', async () => {

@@ -12,6 +12,7 @@ import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { SignableKind } from '../../../src/kernel/signing.js';
 import { CannotSign } from '../../../src/modules/signers/index.js';
 import { aHash, anAddress, aRequest, DEV_CHAIN } from '../../support/builders.js';
+import { aPermit } from '../../support/permit-builders.js';
 import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { NO_FEES, type TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
@@ -156,6 +157,7 @@ describe('a request is refused before it is stored', () => {
       ['a transaction with authorizations', signer.address, 4, { authorizationList: [signed] as never }],
       ['an authorization of its own', signer.address, 'authorization', { authorizationList: [own] as never }],
       ['an authorization of another', authority, 'authorization', { authorizationList: [ofOther] as never }],
+      ['a permit of another', authority, 'typedData', { permits: [aPermit({ owner: authority })] }],
     ])('%s', async (_what, address, kind, more) => {
       const refused = () =>
         refusal(() => intake.assertAcceptable(aRequest({ payload: { ...payload, ...more } }), isRepeated));

@@ -7,6 +7,7 @@ import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { MemoryPolicies } from '../../support/fakes/memory-policies.js';
+import { aPermit } from '../../support/permit-builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const [SIGNER, AUTHORITY] = [aSigner(1), aSigner(2)];
@@ -51,6 +52,16 @@ describe('a request', () => {
     const asked = { ...REQUEST, payload: { ...REQUEST.payload, authorizationList } };
     expect(refusal(gate({}, AUTHORITY), asked)).toMatchObject({ facts: { rule: 'authorizations' } });
     expect(refusal(gate({ authorizations: true }, AUTHORITY), asked)).toBeNull();
+  });
+
+  it('is not accepted when no policy of the owner of its permit names that, also without a policy and in a dry run', () => {
+    const permit = aPermit({ owner: AUTHORITY.address });
+    const asked = { ...REQUEST, payload: { ...REQUEST.payload, permits: [permit] } };
+    const typed = (...typedData: string[]) => ({ typedData });
+    const refusing = [gate({}), gate(typed(), AUTHORITY), gate({ ...typed('Token/Permit'), dryRun: true }, AUTHORITY)];
+    for (const one of refusing)
+      expect(refusal(one, asked)).toMatchObject({ code: 'policy_refused', facts: { rule: 'typedData' } });
+    expect(refusal(gate(typed(`${permit.contract}/Permit`), AUTHORITY), asked)).toBeNull();
   });
 });
 

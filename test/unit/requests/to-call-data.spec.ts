@@ -7,7 +7,8 @@ const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const ROOTSTOCK = 30;
 
 const read = (signature: string, ...args: readonly unknown[]) =>
-  toCallData({ function: signature, args: [...args] }, DEV_CHAIN);
+  toCallData({ function: signature, args: [...args] }, DEV_CHAIN).data;
+const NO_WORD = `0x${'00'.repeat(32)}`;
 const word = (digits: string): string => digits.padStart(64, '0');
 const afterwards = (digits: string): string => digits.padEnd(64, '0');
 
@@ -37,7 +38,7 @@ describe('a call', () => {
   });
 
   it('without arguments is the selector', () => {
-    expect(toCallData({ function: 'pause()' }, DEV_CHAIN)).toBe('0x8456cb59');
+    expect(toCallData({ function: 'pause()' }, DEV_CHAIN).data).toBe('0x8456cb59');
   });
 
   it('may be as large as a call is without being slow', () => {
@@ -49,7 +50,7 @@ describe('a call', () => {
   it('names addresses as its chain writes them', () => {
     // EIP-1191 on chain 30, from its examples.
     const address = '0x5aaEB6053f3e94c9b9a09f33669435E7ef1bEAeD';
-    expect(toCallData({ function: 'f(address)', args: [address] }, ROOTSTOCK)).toContain(
+    expect(toCallData({ function: 'f(address)', args: [address] }, ROOTSTOCK).data).toContain(
       address.slice(2).toLowerCase(),
     );
     expect(() => read('f(address)', address)).toThrow(expect.objectContaining({ code: 'invalid_checksum' }));
@@ -92,5 +93,91 @@ describe('a call', () => {
     expect(() => read(signature, ...args)).toThrow(
       expect.objectContaining({ code: 'invalid_call', message: expect.stringMatching(message) }),
     );
+  });
+});
+
+describe('a part of a permit', () => {
+  const part = (name: string, permit: unknown = 0) => ({ $permit: permit, part: name });
+  const call = (signature: string, args: readonly unknown[], permits = 1) =>
+    toCallData({ function: signature, args: [...args] }, DEV_CHAIN, permits);
+
+  it('is found where the function takes it, in the bytes of its type', () => {
+    const args = ['1', part('deadline'), part('v'), part('r'), part('s')];
+    const { data, places } = call('permitted(uint256,uint256,uint8,bytes32,bytes32)', args);
+    expect(data).toBe(
+      read('permitted(uint256,uint256,uint8,bytes32,bytes32)', '1', 0, 0, ...new Array(2).fill(NO_WORD)),
+    );
+    expect(places).toEqual([
+      [
+        { part: 'deadline', at: 4 + 32, bytes: 32 },
+        { part: 'v', at: 4 + 3 * 32 - 1, bytes: 1 },
+        { part: 'r', at: 4 + 3 * 32, bytes: 32 },
+        { part: 's', at: 4 + 4 * 32, bytes: 32 },
+      ],
+    ]);
+  });
+
+  it('is found in bytes, in tuples and in lists, and more than once', () => {
+    const signature = 'f((address,uint48,uint256)[],bytes,string,uint256[2])';
+    const tuples = [
+      [TO, '7', '8'],
+      [TO, part('nonce'), part('nonce', 1)],
+    ];
+    const { data, places } = call(signature, [tuples, part('signature', 1), 'text', ['5', part('nonce', 1)]], 3);
+    const [first, second] = [
+      [TO, '7', '8'],
+      [TO, 0, 0],
+    ];
+    expect(data).toBe(read(signature, [first, second], `0x${'00'.repeat(65)}`, 'text', ['5', 0]));
+    const list = 4 + 5 * 32;
+    const own = list + (1 + 3 + 1) * 32;
+    expect(places).toEqual([
+      [{ part: 'nonce', at: own + 32 - 6, bytes: 6 }],
+      [
+        { part: 'nonce', at: own + 32, bytes: 32 },
+        { part: 'signature', at: own + 3 * 32, bytes: 65 },
+        { part: 'nonce', at: 4 + 4 * 32, bytes: 32 },
+      ],
+      [],
+    ]);
+  });
+
+  it('has a place of its own beside another one, also where all are alike', () => {
+    const { places } = call('f(bytes32[])', [new Array(32).fill(part('r'))]);
+    expect(places[0]?.map(({ at }) => at)).toEqual(Array.from({ length: 32 }, (_, index) => 4 + (2 + index) * 32));
+    expect(places[0]?.every(({ bytes }) => bytes === 32)).toBe(true);
+  });
+
+  it.each<[string, string, unknown, RegExp]>([
+    ['of no permit of the request', 'uint8', part('v', 1), /refers to permit 1, and payload\.permits has 1$/],
+    ['of a permit before the first', 'uint8', part('v', -1), /refers to permit -1/],
+    ['of half a permit', 'uint8', part('v', 0.5), /refers to permit 0\.5/],
+    ['of a permit that is no number', 'uint8', part('v', '0'), /uint8 expected in argument 1/],
+    ['that no permit has', 'uint8', part('w'), /uint8 expected in argument 1/],
+    ['with more than these', 'uint8', { ...part('v'), x: 1 }, /uint8 expected in argument 1/],
+    ['with less', 'uint8', { part: 'v' }, /uint8 expected in argument 1/],
+    ['for a number with a sign', 'int256', part('deadline'), /is int256, and no deadline of a permit/],
+    ['for a number that is too small', 'uint32', part('deadline'), /is uint32, and no deadline of a permit/],
+    ['a nonce for a number that is too small', 'uint40', part('nonce'), /is uint40, and no nonce of a permit/],
+    ['for the bytes of another length', 'bytes31', part('r'), /is bytes31, and no r of a permit/],
+    ['for a text', 'string', part('signature'), /is string, and no signature of a permit/],
+    ['for an address', 'address', part('v'), /is address, and no v of a permit/],
+    ['for a tuple', '(uint8)', part('v'), /tuple\(uint8\) expected in argument 1/],
+    ['for a list', 'uint8[]', part('v'), /uint8\[\] expected in argument 1/],
+  ])('is refused %s', (_what, type, value, message) => {
+    expect(() => call(`f(${type})`, [value])).toThrow(
+      expect.objectContaining({ code: 'invalid_call', message: expect.stringMatching(message) }),
+    );
+  });
+
+  it('may be in a call of half the usual size only, which is encoded twice', () => {
+    const bytes = (count: number): string => `0x${'ab'.repeat(count)}`;
+    expect(() => call('f(bytes,bytes32)', [bytes(16_000), part('r')])).not.toThrow();
+    expect(() => call('f(bytes,bytes32)', [bytes(16_384), part('r')])).toThrow(/more than 16384 bytes/);
+    expect(() => call('f(bytes)', [bytes(16_384)], 0)).not.toThrow();
+  });
+
+  it('may not be in a call too often', () => {
+    expect(() => call('f(bytes32[])', [new Array(33).fill(part('r'))])).toThrow(/more than 32 parts of permits/);
   });
 });

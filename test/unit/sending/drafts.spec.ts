@@ -1,6 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { payloadDraft } from '../../../src/modules/sending/application/drafts.js';
+import { parseHex } from '../../../src/kernel/hex.js';
 import { aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
+import { aPermit } from '../../support/permit-builders.js';
 
 it('a payload is signed as it was asked for, at the nonce and the gas limit of its tx', () => {
   const tx = aManagedTx().allocated(7n).build();
@@ -28,4 +30,12 @@ it('a payload is not signed before other signers have signed its authorizations'
   const request = aRequest({ payload: { ...aRequest().payload, authorizationList } });
   const fees = { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n };
   expect(() => payloadDraft({ tx, request }, fees, 42, 4)).toThrow('not signed yet');
+});
+
+it('a payload is not signed with zeros in the place of a permit', () => {
+  const tx = aManagedTx().allocated(7n).build();
+  const permits = [aPermit({ places: [{ part: 'signature', at: 4, bytes: 65 }] })];
+  const payload = { ...aRequest().payload, data: parseHex(`0x12345678${'00'.repeat(65)}`), permits };
+  const fees = { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n };
+  expect(() => payloadDraft({ tx, request: aRequest({ payload }) }, fees, 42, 2)).toThrow('a permit is not signed yet');
 });

@@ -3,6 +3,7 @@ import {
   type CallerLimits,
   DEFAULT_ACCOUNT,
   isWithin,
+  missingScope,
   NO_LIMITS,
   outsideLimits,
   type Scope,
@@ -65,14 +66,5 @@ function outlivesMaker(endsAt: Date): Forbidden {
     `a key cannot be usable longer than its maker, which ends at ${until}`,
     'set expiresAt to that time at most, or use a key that lasts longer',
     { endsAt: until },
-  );
-}
-
-export function missingScope(missing: readonly Scope[], reason: string): Forbidden {
-  return new Forbidden(
-    'missing_scope',
-    `${reason}: ${missing.join(', ')}`,
-    'use a key or a token with the scope; whoever has keys:admin, or the command line, makes one',
-    { missing },
   );
 }

@@ -34,6 +34,12 @@ export type FinalityTag = 'safe' | 'finalized';
 /** A transaction, and the block that has it according to a stored receipt. */
 export type PlacedTx = Pick<Receipt, 'txHash' | 'blockHash' | 'blockNumber'>;
 
+/** Whose nonce of which contract. */
+export interface PermitNonceQuestion {
+  readonly contract: Address;
+  readonly owner: Address;
+}
+
 interface OneChain {
   readonly chainId: ChainId;
 }
@@ -99,6 +105,13 @@ export interface ChainAccounts extends OneChain {
   nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]>;
   /** Wei, as of `latest`, in the given order. */
   balances(accounts: readonly Address[]): Promise<bigint[]>;
+  /**
+   * The next nonce of each owner at a contract that counts the nonces of its permits (`nonces(address)`), as of `latest`, in the given order; null
+   * where nobody tells one.
+   */
+  permitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]>;
+  /** The same, as the endpoints that do not lag agree on it, with the evidence of `judge_permit`. Costs a call per question at every endpoint. */
+  agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]>;
   /** Whether each account runs the code of a contract (EIP-7702), as of `latest`, in the given order. */
   delegated(accounts: readonly Address[]): Promise<boolean[]>;
 }

@@ -15,7 +15,9 @@ export type Decision =
   | 'reopen_final'
   | 'sign_fee'
   /** Hold a signer, because the chain is behind our books: it used fewer nonces than we call consumed, or is another one. */
-  | 'hold_signer';
+  | 'hold_signer'
+  /** Call the nonce of a permit used or free for good, or its payload one that can never succeed although its permit is right. */
+  | 'judge_permit';
 
 /**
  * `every`: each configured endpoint of the right chain must answer, also one that lags, is in back-off or is not used for reads. An
@@ -50,6 +52,8 @@ export const EVIDENCE = {
   sign_fee: { quorum: 'half', observations: 1, observationsAlone: 1 },
   // One URL may lead to several nodes: the count may be that of one that lags, and the head that of another.
   hold_signer: { quorum: 'half', observations: 2, observationsAlone: 2 },
+  // Who reads it has seen the transaction final, or observes the revert twice.
+  judge_permit: { quorum: 'half', observations: 1, observationsAlone: 1 },
 } as const satisfies Record<Decision, Evidence>;
 
 /**

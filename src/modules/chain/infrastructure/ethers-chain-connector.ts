@@ -9,6 +9,7 @@ import {
   type ChainConnector,
   type BlockTag,
   type FinalityTag,
+  type PermitNonceQuestion,
   type PlacedTx,
   type SignedBytes,
 } from '../domain/chain-connector.js';
@@ -41,6 +42,7 @@ import {
   quantity,
   smallNumber,
 } from './parse-answer.js';
+import { agreedPermitNonces, permitNonces } from './permit-nonces.js';
 import { accountCounts, pooledTransactions } from './pooled-transactions.js';
 import { ReceiptsOfBlock, receiptsByHash } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
@@ -167,6 +169,14 @@ export class EthersChainConnector implements ChainConnector {
   async balances(accounts: readonly Address[]): Promise<bigint[]> {
     const params = accounts.map((account) => [account, 'latest']);
     return this.rpc.all('eth_getBalance', params, (value) => quantity(value, 'balance'));
+  }
+
+  async permitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]> {
+    return permitNonces(this.rpc, questions);
+  }
+
+  async agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]> {
+    return agreedPermitNonces(this.pool, questions);
   }
 
   async delegated(accounts: readonly Address[]): Promise<boolean[]> {

@@ -6,13 +6,15 @@ import { AtMost } from '../../../platform/scheduling/at-most.js';
 import { endedWithin, Pauses } from '../../../platform/scheduling/pause.js';
 import type { ChainConnector, GasEstimate } from '../../chain/index.js';
 import { callOf } from '../../sending/index.js';
-import { hashRequest, requestText, type ManagedTx, type PendingTx } from '../../ledger/index.js';
+import { hashRequest, requestText, type ManagedTx, type PendingTx, type RequestedPermit } from '../../ledger/index.js';
 import { RevertedEstimates } from './reverted-estimates.js';
 
 /** What is known of the gas of one waiting payload. */
 export interface Look {
   readonly gas: GasEstimate;
   readonly isProvenRevert: boolean;
+  /** Whether the contracts of its permits wait for the nonces that these have; `unknown` when nobody tells. */
+  readonly permits: 'right' | 'stale' | 'unknown';
 }
 
 interface Asked {
@@ -33,6 +35,10 @@ const MOST_OF_CHAIN = 8;
 const APART_MS = 60_000;
 /** A later answer is asked for again. */
 const KEPT_MS = 120_000;
+/** What the contracts of permits said is asked for again after this time, without the estimate, which may take long. */
+const PERMITS_KEPT_MS = 5_000;
+
+const NO_ESTIMATE = { kind: 'unavailable', message: 'the node gave no estimate' } as const;
 
 /**
  * Estimates waiting payloads so that no signer waits for another's (docs/invariants.md, I15, F2 and F3). A payload that had no answer is asked
@@ -78,7 +84,32 @@ export class EstimatePending {
     if (!(await endedWithin(this.pauses.pause, LONGEST_WAIT_MS, ask(shared)))) this.separate(shared);
     await endedWithin(this.pauses.pause, SUSPECTS_WAIT_MS, Promise.all(background));
     window.isOpen = false;
+    await this.renewPermits(chain, toAsk);
     return new Map(toAsk.flatMap((item) => this.take(item)));
+  }
+
+  /** Of looks that waited for this step. */
+  private async renewPermits(chain: ChainConnector, items: readonly PendingTx[]): Promise<void> {
+    const nowMs = this.clock.monotonicMs();
+    const isOld = ({ look, sinceMs }: Asked): boolean => look !== null && nowMs - sinceMs > PERMITS_KEPT_MS;
+    const old = items.filter((item) => {
+      const asked = this.asked.get(keyOf(item));
+      return item.request.payload.permits && asked && isOld(asked);
+    });
+    if (old.length === 0) return;
+    const judge = (permitsOfTx: (txId: string) => Look['permits']): void => {
+      for (const item of old) {
+        const asked = this.asked.get(keyOf(item));
+        if (asked?.look) asked.look = { ...asked.look, permits: permitsOfTx(item.tx.id) };
+      }
+    };
+    judge(() => 'unknown');
+    const renewed = permitsOf(chain, old).then((wrong) => judge((txId) => wrong.get(txId) ?? 'right'));
+    await endedWithin(
+      this.pauses.pause,
+      LONGEST_WAIT_MS,
+      renewed.catch(() => undefined),
+    );
   }
 
   /** A few at once, and the next ones as long as answers come in time. */
@@ -116,25 +147,41 @@ export class EstimatePending {
     const sinceMs = this.clock.monotonicMs();
     for (const item of items) this.asked.set(keyOf(item), { signer: signerKey(item.tx.signer), look: null, sinceMs });
     try {
-      const estimates = await chain.estimateGas(items.map(({ request }) => callOf(request)));
+      // Together, so that a nonce is that of the moment of the estimate, which reverts with another one.
+      const [estimates, permits] = await Promise.all([
+        chain.estimateGas(items.map(({ request }) => callOf(request))),
+        permitsOf(chain, items),
+      ]);
       const gasOf = new Map(
         items.flatMap(({ tx }, i): [string, GasEstimate][] => (estimates[i] ? [[tx.id, estimates[i]]] : [])),
       );
-      const proven = await this.reverted.proven(chain, pending, gasOf);
-      for (const item of items) this.answered(item, gasOf.get(item.tx.id), proven.has(item.tx.id));
+      const unsure = await unsurePermits(
+        chain,
+        items.filter(({ tx }) => reverts(gasOf.get(tx.id))),
+        permits,
+      );
+      const decided = new Map([...gasOf].filter(([txId]) => !permits.has(txId) && !unsure.has(txId)));
+      const proven = await this.reverted.proven(chain, pending, decided);
+      for (const item of items) {
+        const { id } = item.tx;
+        const gas = gasOf.get(id) ?? NO_ESTIMATE;
+        this.answered(item, { gas, isProvenRevert: proven.has(id), permits: permits.get(id) ?? 'right' }, sinceMs);
+      }
     } catch (error) {
       for (const item of items) this.asked.delete(keyOf(item));
       throw error;
     }
   }
 
-  private answered(item: PendingTx, gas: GasEstimate | undefined, isProvenRevert: boolean): void {
+  private answered(item: PendingTx, look: Look, askedAtMs: number): void {
     const signer = signerKey(item.tx.signer);
     const nowMs = this.clock.monotonicMs();
-    const isNewSilence = (gas?.kind === 'silent' || gas?.kind === 'unavailable') && !isSuspect(item.tx);
+    const isSilent = look.gas.kind === 'silent' || (look.gas.kind === 'unavailable' && look.gas !== NO_ESTIMATE);
+    const isNewSilence = isSilent && !isSuspect(item.tx);
     if (isNewSilence) this.apart.set(signer, nowMs + APART_MS);
-    const look = { gas: gas ?? { kind: 'unavailable', message: 'the node gave no estimate' }, isProvenRevert } as const;
-    this.asked.set(keyOf(item), { signer, look, sinceMs: nowMs });
+    // The contracts of permits may have answered long before.
+    const sinceMs = item.request.payload.permits ? askedAtMs : nowMs;
+    this.asked.set(keyOf(item), { signer, look, sinceMs });
   }
 
   private take(item: PendingTx): [string, Look][] {
@@ -155,6 +202,43 @@ export class EstimatePending {
 /** Its last estimate had no answer, or none that is understood. */
 function isSuspect({ progress: { subState } }: ManagedTx): boolean {
   return subState === 'NODE_UNAVAILABLE' || subState === 'NODE_REFUSED';
+}
+
+/** By tx id, without those whose permits are right. Asks nothing where there are none. */
+async function permitsOf(
+  chain: ChainConnector,
+  items: readonly PendingTx[],
+): Promise<ReadonlyMap<string, Look['permits']>> {
+  const permits = permitsIn(items);
+  const nonces = permits.length === 0 ? [] : await chain.permitNonces(permits);
+  const wrong = new Map<string, Look['permits']>();
+  permits.forEach(({ txId, made }, index) => {
+    const next = nonces[index] ?? null;
+    if (next === null) wrong.set(txId, 'unknown');
+    else if (next !== made?.permitNonce && !wrong.has(txId)) wrong.set(txId, 'stale');
+  });
+  return wrong;
+}
+
+/** The endpoint that told the nonces may lag behind those that refuse the call. @returns ids of those whose permits the endpoints do not agree to be right */
+async function unsurePermits(
+  chain: ChainConnector,
+  reverting: readonly PendingTx[],
+  wrong: ReadonlyMap<string, Look['permits']>,
+): Promise<ReadonlySet<string>> {
+  const permits = permitsIn(reverting.filter(({ tx }) => !wrong.has(tx.id)));
+  const nonces = permits.length === 0 ? [] : await chain.agreedPermitNonces(permits);
+  return new Set(permits.flatMap(({ txId, made }, index) => (nonces[index] === made?.permitNonce ? [] : [txId])));
+}
+
+function permitsIn(items: readonly PendingTx[]): (RequestedPermit & { readonly txId: string })[] {
+  return items.flatMap(({ tx, request }) =>
+    (request.payload.permits ?? []).map((permit) => ({ ...permit, txId: tx.id })),
+  );
+}
+
+function reverts(gas: GasEstimate | undefined): boolean {
+  return gas?.kind === 'reverted' || gas?.kind === 'rejected';
 }
 
 /** A client may put another payload in its place. */

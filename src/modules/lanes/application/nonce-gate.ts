@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { backoffMs, chanceOf, jittered } from '../../../kernel/backoff.js';
 import { signerKey, type SignerId, signersOf } from '../../../kernel/signer-id.js';
-import { ManagedTx, TxQueue } from '../../ledger/index.js';
+import { ManagedTx, ownerOf, TxQueue, typeOfPermit } from '../../ledger/index.js';
 import {
   type Held,
   type PolicySet,
@@ -29,10 +29,14 @@ const LONGEST_HELD_MS = 600_000;
 const FIRST_SHARE_MS = 1_000;
 const LONGEST_SHARE_MS = 10_000;
 
+/** Before the next try of a tx whose permit its owner may not sign any more. Nobody makes it due when the owner may again. */
+const FIRST_PERMIT_MS = 5_000;
+const LONGEST_PERMIT_MS = 60_000;
+
 /** Which waiting txs may get a nonce now. */
 export interface Admission {
   readonly admitted: readonly ReadyTx[];
-  /** Changed copies of those that the policy refuses for good, or holds, of payloads that nobody signs, and of holds for which there is no room ({@link HoldShares}). */
+  /** Changed copies of those that the policy refuses for good, or holds, of payloads that nobody signs, of those with a permit that its owner may not sign any more, and of holds for which there is no room ({@link HoldShares}). */
   readonly turnedAway: readonly ManagedTx[];
   /** Signers for which there is room that there was not before. */
   readonly roomCame: readonly SignerId[];
@@ -84,6 +88,11 @@ export class NonceGate {
       // It came by a node that does not have the signer in its config, or before its key was taken from here.
       if (!item.tx.isHold && this.custody.isExternal(item.tx.signer)) {
         turnedAway.push(unsigned(item.tx));
+        continue;
+      }
+      const owner = refusingOwner(policies, item);
+      if (owner) {
+        turnedAway.push(waitsForOwner(item.tx, owner));
         continue;
       }
       const before = spent.get(key);
@@ -140,6 +149,28 @@ function turnAway(tx: ManagedTx, { kind, rule, reason }: Refused | Held, nextInM
     const pauseMs = backoffMs(FIRST_HELD_MS, tx.equalTries('POLICY_HELD'), LONGEST_HELD_MS);
     copy.postponed('POLICY_HELD', Math.min(jittered(pauseMs, chanceOf(tx.id)), nextInMs ?? Infinity), reason);
   }
+  return copy;
+}
+
+/** The owner of a permit of the tx whose policy does not allow it now. Where a node knows no policy of the owner, its own node has judged. */
+function refusingOwner(policies: PolicySet, { tx, request: { payload } }: ReadyTx): SignerId | undefined {
+  const refused = (payload.permits ?? []).find((permit) => {
+    const owner = ownerOf(permit, tx);
+    const { config, stored } = policies.find(owner);
+    if (config === null && stored === null) return false;
+    return policies.ofTypedData(owner, typeOfPermit(permit)).some((judged) => judged.verdict.kind !== 'allowed');
+  });
+  return refused && ownerOf(refused, tx);
+}
+
+function waitsForOwner(tx: ManagedTx, { address }: SignerId): ManagedTx {
+  const copy = ManagedTx.rehydrate(tx.progress);
+  const pauseMs = backoffMs(FIRST_PERMIT_MS, tx.equalTries(null), LONGEST_PERMIT_MS);
+  copy.postponed(
+    null,
+    jittered(pauseMs, chanceOf(tx.id)),
+    `the policy of ${address} does not allow its permit any more`,
+  );
   return copy;
 }
 

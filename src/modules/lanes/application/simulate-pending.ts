@@ -4,7 +4,7 @@ import type { ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js
 import type { Address } from '../../../kernel/hex.js';
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { backoffMs, chanceOf, jittered, triedForMs } from '../../../kernel/backoff.js';
-import { type AttemptFees, awaitedAuthorities, costOf, type PendingTx } from '../../ledger/index.js';
+import { type AttemptFees, awaitedAuthorities, awaitedPermits, costOf, type PendingTx } from '../../ledger/index.js';
 import { FeeRules, GasRules, type Priced } from '../../sending/index.js';
 import { again, CoverCosts, type PendingVerdict, type Simulated } from './cover-costs.js';
 import { PoolTurns } from './pool-turns.js';
@@ -35,6 +35,7 @@ const NOT_YET_ESTIMATED: PendingVerdict = {
     tx.postponed(subState, pauseMs, 'no endpoint has answered the estimate of its gas yet', !isRefused);
   },
 };
+const NO_PERMIT_NONCE = again('NODE_UNAVAILABLE', FIRST_RETRY_MS, 'no endpoint tells the nonce of its permit');
 /** Also not doubled. The signers that sign make it due at once. */
 const AUTHORIZATION_RETRY_MS = 5_000;
 
@@ -69,16 +70,20 @@ export class SimulatePending {
     return verdicts.map((verdict, index) => (waiting.has(pending[index]?.tx.id ?? '') ? WAITS_FOR_TURN : verdict));
   }
 
-  private verdictOf({ tx, request, expired }: PendingTx, look: Look | undefined, quote: FeeQuote): Simulated {
-    if (expired) return { kind: 'not_now', apply: (copy) => copy.expired() };
+  private verdictOf(item: PendingTx, look: Look | undefined, quote: FeeQuote): Simulated {
+    const { tx, request } = item;
+    if (item.expired) return { kind: 'not_now', apply: (copy) => copy.expired() };
     // Its outside sender pays, and knows what for.
     if (tx.isHold) return { kind: 'ready', gasLimit: TRANSFER_GAS, cost: 0n };
     const [authority] = authoritiesOf({ request });
     const own = request.payload.gasLimit;
-    if (authority !== undefined) return this.awaiting({ tx, request }, authority, own ?? TRANSFER_GAS, quote);
-    if (own === null && look === undefined) return NOT_YET_ESTIMATED;
-    if (look && look.gas.kind !== 'ok') return this.withoutGas(look.gas, look.isProvenRevert);
-    const gasLimit = look?.gas.kind === 'ok' ? this.gas.limit(tx.signer.chainId, look.gas) : (own ?? 0n);
+    if (authority !== undefined) return this.awaiting(item, waitsFor(authority), own ?? TRANSFER_GAS, quote);
+    const owner = missingPermit(item, look);
+    if (owner !== undefined) return this.awaiting(item, waitsForPermit(owner), own ?? TRANSFER_GAS, quote);
+    if (needsEstimate(item) && look === undefined) return NOT_YET_ESTIMATED;
+    if (look?.permits === 'unknown') return NO_PERMIT_NONCE;
+    if (own === null && look && look.gas.kind !== 'ok') return this.withoutGas(look.gas, look.isProvenRevert);
+    const gasLimit = own ?? (look?.gas.kind === 'ok' ? this.gas.limit(tx.signer.chainId, look.gas) : 0n);
     const priced = this.priced({ signer: tx.signer, request, gasLimit }, quote);
     return 'fees' in priced
       ? { kind: 'ready', gasLimit, cost: costs(request, gasLimit, priced.fees) }
@@ -88,13 +93,13 @@ export class SimulatePending {
   /** The signers that sign hold back their own payloads, and not for one that has no price now, or no money. */
   private awaiting(
     { tx, request }: Pick<PendingTx, 'tx' | 'request'>,
-    authority: Address,
+    verdict: PendingVerdict,
     leastGas: bigint,
     quote: FeeQuote,
   ): Simulated {
     const priced = this.priced({ signer: tx.signer, request, gasLimit: leastGas }, quote);
     if (!('fees' in priced)) return this.unpriced(priced);
-    return { kind: 'awaits', cost: costs(request, leastGas, priced.fees), verdict: waitsFor(authority) };
+    return { kind: 'awaits', cost: costs(request, leastGas, priced.fees), verdict };
   }
 
   private priced(payload: Parameters<FeeRules['price']>[1], quote: FeeQuote): Priced {
@@ -175,6 +180,21 @@ function ends(reason: string): PendingVerdict {
   return { kind: 'not_now', apply: (tx) => tx.failed(reason) };
 }
 
+/** The owner of a permit that it needs before its gas can be estimated: one that is not made, or has to be made anew. */
+function missingPermit({ request, lacksPermit }: PendingTx, look?: Look): Address | undefined {
+  const { permits = [] } = request.payload;
+  const isStale = lacksPermit || look?.permits === 'stale';
+  return (awaitedPermits(permits)[0] ?? (isStale ? permits[0] : undefined))?.owner;
+}
+
+function waitsForPermit(owner: Address): PendingVerdict {
+  const reason = `waits until ${owner} has signed its permit`;
+  return { kind: 'not_now', apply: (tx) => tx.postponed(null, AUTHORIZATION_RETRY_MS, reason) };
+}
+
+/** With a permit, whatever its gas limit: the nonce of the permit is looked at with the estimate. */
 function needsEstimate(item: PendingTx): boolean {
-  return !item.expired && !item.tx.isHold && authoritiesOf(item).length === 0 && item.request.payload.gasLimit === null;
+  if (item.expired || item.tx.isHold || authoritiesOf(item).length > 0) return false;
+  const { permits, gasLimit } = item.request.payload;
+  return permits === undefined ? gasLimit === null : missingPermit(item) === undefined;
 }

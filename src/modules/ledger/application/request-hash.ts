@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Hash, parseHash } from '../../../kernel/hex.js';
-import { canonicalJson } from '../../../kernel/json.js';
+import { canonicalJson, type JsonObject } from '../../../kernel/json.js';
 import type { RequestedAuthorization } from '../domain/authorization.js';
+import type { RequestedPermit } from '../domain/permit.js';
 import type { StoredRequest, TxRequest } from '../domain/tx-request.js';
 
 /** As a client sends it, or as it is stored: without metadata. */
@@ -36,6 +37,7 @@ export function requestText(request: RequestWithoutHash): string {
     // What follows is left out when not chosen: requests that were stored before these fields existed keep their hash.
     ...(payload.blobHashes && { blobHashes: payload.blobHashes }),
     ...(payload.authorizationList && { authorizationList: payload.authorizationList.map(inText) }),
+    ...(payload.permits && { permits: payload.permits.map(asAsked) }),
     accessList: payload.accessList.map(({ address, storageKeys }) => ({ address, storageKeys })),
     maxFeePerGas: fees.maxFeePerGas?.toString() ?? null,
     maxPriorityFeePerGas: fees.maxPriorityFeePerGas?.toString() ?? null,
@@ -57,6 +59,11 @@ function inText(authorization: RequestedAuthorization): Record<string, string | 
   return Object.fromEntries(
     Object.entries(authorization).map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
   );
+}
+
+/** Not what is made of it later. Where its parts go is not in the data, which has zeros there. */
+function asAsked({ kind, contract, owner, ttl, text, places }: RequestedPermit): JsonObject {
+  return { kind, contract, owner, ttl, text: { ...text }, places: places.map((place) => ({ ...place })) };
 }
 
 export function hashRequest(text: string): Hash {

@@ -79,6 +79,8 @@ export abstract class LostCommitsRepository {
    * @param leaving ids of txs whose nonces were out with bytes of others: that nothing of them was sent is shown by that
    */
   abstract reconciled(fence: Fence, signer: SignerId, epoch: number, leaving: readonly string[]): Promise<void>;
+  /** These txs were sent with permits whose commits are lost: nobody knows their nonces, and no other permit gets one before they are mined. */
+  abstract permitsLost(fence: Fence, txIds: readonly string[]): Promise<void>;
   /** In the order given. */
   abstract books(signers: readonly SignerId[]): Promise<Books[]>;
   /** Slots of the signer from this nonce on that were used for good, lowest first; null for the tx of a foreign transaction. */

@@ -10,7 +10,7 @@ export interface RequestedTx {
 /** Reads txs, in any state. */
 export abstract class ManagedTxRepository {
   abstract byIds(txIds: readonly string[]): Promise<ManagedTx[]>;
-  /** The txs with their requests, in any order. */
+  /** The txs with their requests, in any order. Of one with permits that has an attempt at its nonce, the call is that of the attempt. */
   abstract requested(txIds: readonly string[]): Promise<RequestedTx[]>;
   /** The other txs that compete, or competed, for the slots of these txs, in any state. */
   abstract rivals(txs: readonly ManagedTx[]): Promise<ManagedTx[]>;

@@ -30,6 +30,8 @@ export interface PendingTx extends RequestedTx {
   readonly expired: boolean;
   /** Its account is stopped: it gets no nonce, and is to be set aside. */
   readonly isStopped: boolean;
+  /** A permit that it has ends soon, by the database clock, and is to be made anew; or the owner of one is paused. */
+  readonly lacksPermit: boolean;
   /** It was postponed before, and its timer has run out. */
   readonly wasTried: boolean;
 }

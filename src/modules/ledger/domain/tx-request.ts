@@ -2,6 +2,7 @@ import type { AccessList, BlobSidecar, Speed } from '../../chain/index.js';
 import type { RequestedAuthorization } from './authorization.js';
 import { type Address, type Hash, type Hex, parseHash, parseHex } from '../../../kernel/hex.js';
 import type { TxType } from './attempt.js';
+import type { RequestedPermit } from './permit.js';
 import type { Caller } from '../../../kernel/caller.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
@@ -12,7 +13,10 @@ export interface TxPayload {
   readonly to: Address | null;
   /** Wei. */
   readonly value: bigint;
+  /** With the parts of permits that are made; until then with zeros in their places. */
   readonly data: Hex;
+  /** Absent when its call has no part of one. */
+  readonly permits?: readonly RequestedPermit[];
   /** Gas; null when Lockstep shall estimate it. */
   readonly gasLimit: bigint | null;
   readonly accessList: AccessList;

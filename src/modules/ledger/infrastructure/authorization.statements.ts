@@ -18,23 +18,29 @@ const ENTRY = `jsonb_build_object('authorizationList', jsonb_build_array(jsonb_b
 const WANTS = `(t.options @> ${ENTRY})`;
 
 /** A live node acts for the account, and it is not paused. */
-const ACTS = (chain: string, address: string): string =>
+export const ACTS = (chain: string, address: string): string =>
   `NOT ${isPaused(chain, address)} AND EXISTS (SELECT FROM signer_lease l WHERE l.chain_id = ${chain} AND l.signer = ${address} AND l.expires_at > clock_timestamp())`;
 
-/** The sender of a tx that waits is paused, or cannot pay for it or for what is before it, or has no price or no room for it. */
+/** The sender of a tx that waits cannot pay for it, or has no price or no room for it. */
+export const IS_UNPAID = (tx: string): string =>
+  `(coalesce(${tx}.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'POLICY_HELD', 'ACCOUNT_STOPPED'))`;
+
+/** That, or it is paused, or cannot pay for what is before it. */
 const CANNOT_GO = (tx: string): string => `(
-  ${isPaused(`${tx}.chain_id`, `${tx}.signer`, `${tx}.account_id`)} OR coalesce(${tx}.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'POLICY_HELD', 'ACCOUNT_STOPPED')
+  ${isPaused(`${tx}.chain_id`, `${tx}.signer`, `${tx}.account_id`)} OR ${IS_UNPAID(tx)}
   OR EXISTS (SELECT FROM managed_tx k
               WHERE k.chain_id = ${tx}.chain_id AND k.signer = ${tx}.signer AND k.state = 'PENDING' AND k.sub_state = 'INSUFFICIENT_FUNDS' AND k.next_resubmit_at > clock_timestamp()
                 AND (-k.priority, k.tx_id) < (-${tx}.priority, ${tx}.tx_id)))`;
+
+/** The lane of tx `u` has come to it, and no node refuses it. */
+export const IS_REACHED = `u.state = 'PENDING' AND u.next_resubmit_at IS NOT NULL AND coalesce(u.sub_state, '') NOT IN ('NODE_REFUSED', 'NODE_UNAVAILABLE')`;
 
 /**
  * Whether tx `u` wants grant `s` now: its lane has come to it, and found that it has a price and money; and its sender and all authorities that did not
  * sign yet act. Nobody is held back for a tx that waits for somebody else.
  */
 const IS_WANTED = `
-  u.state = 'PENDING' AND s.due_at <= clock_timestamp() AND u.next_resubmit_at IS NOT NULL AND coalesce(u.sub_state, '') NOT IN ('NODE_REFUSED', 'NODE_UNAVAILABLE')
-  AND NOT ${CANNOT_GO('u')} AND ${ACTS('s.chain_id', 'u.signer')}
+  s.due_at <= clock_timestamp() AND ${IS_REACHED} AND NOT ${CANNOT_GO('u')} AND ${ACTS('s.chain_id', 'u.signer')}
   AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = s.tx_id AND o.nonce IS NULL AND NOT (${ACTS('s.chain_id', 'o.authority')}))`;
 
 /** Along managed_tx_live, whose order no other index has. */

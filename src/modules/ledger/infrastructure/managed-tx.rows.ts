@@ -8,6 +8,7 @@ import type { ReceiptView } from '../application/views/tx-views.js';
 import type { RequestedAuthorization } from '../domain/authorization.js';
 import { type Closing, ManagedTx, type TxKind } from '../domain/managed-tx.js';
 import type { RequestedTx } from '../domain/managed-tx.repository.js';
+import { type MadePermit, type RequestedPermit, withPermits } from '../domain/permit.js';
 import type { RequestedFees, StoredRequest, TxRequest } from '../domain/tx-request.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
 
@@ -23,6 +24,7 @@ export interface StoredOptions extends StoredFees {
   readonly accessList?: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
   readonly blobHashes?: readonly string[];
   readonly authorizationList?: readonly StoredAuthorization[];
+  readonly permits?: readonly StoredPermit[];
   readonly speed: Speed;
   /** Id of a webhook endpoint. The reader of the event log reads it, too. */
   readonly callback?: string;
@@ -39,6 +41,21 @@ export interface StoredAuthorization {
   readonly yParity?: 0 | 1;
   readonly r?: string;
   readonly s?: string;
+}
+
+/** Its parts are not in the data of its row, which has zeros there. */
+export type StoredPermit = Omit<RequestedPermit, 'contract' | 'owner' | 'made'> & {
+  readonly contract: string;
+  readonly owner: string;
+  readonly made?: StoredMadePermit;
+};
+
+interface StoredMadePermit {
+  readonly nonce: string;
+  readonly deadline: string;
+  readonly yParity: 0 | 1;
+  readonly r: string;
+  readonly s: string;
 }
 
 /*
@@ -130,6 +147,7 @@ export async function readTxs(
 
 export function toRequest(row: RequestRow): StoredRequest {
   const { options } = row;
+  const permits = options.permits?.map(toPermit);
   return {
     signer: parseSigner(row.chain_id, row.signer),
     requestId: row.request_id,
@@ -137,7 +155,8 @@ export function toRequest(row: RequestRow): StoredRequest {
     payload: {
       to: row.to_address === null ? null : parseAddress(row.to_address),
       value: BigInt(row.value),
-      data: parseHex(`0x${row.data.toString('hex')}`),
+      data: withPermits(parseHex(`0x${row.data.toString('hex')}`), permits),
+      ...(permits && { permits }),
       gasLimit: amount(options.gasLimit),
       accessList: toAccessList(options.accessList),
       ...(options.blobHashes && { blobHashes: options.blobHashes.map(parseHash) }),
@@ -183,6 +202,7 @@ export function toStoredOptions({
     ...(payload.accessList.length === 0 ? {} : { accessList: payload.accessList }),
     ...(payload.blobHashes && { blobHashes: payload.blobHashes }),
     ...(payload.authorizationList && { authorizationList: payload.authorizationList.map(toStoredAuthorization) }),
+    ...(payload.permits && { permits: payload.permits.map(toStoredPermit) }),
     ...toDecimals(fees),
     speed,
     ...(callback === undefined ? {} : { callback }),
@@ -214,6 +234,22 @@ function toAuthorization(stored: StoredAuthorization): RequestedAuthorization {
   const signature = { nonce: BigInt(nonce), yParity, r: parseHex(r ?? '0x'), s: parseHex(s) };
   if (authority === undefined) return { ...target, ...signature };
   return { ...target, authority: parseAddress(authority), ...(r !== undefined && signature) };
+}
+
+function toStoredPermit({ made, ...asked }: RequestedPermit): StoredPermit {
+  return { ...asked, ...(made && { made: toStoredMade(made) }) };
+}
+
+export function toStoredMade({ permitNonce, deadline, signature }: MadePermit): StoredMadePermit {
+  return { nonce: permitNonce.toString(), deadline: deadline.toString(), ...signature };
+}
+
+export function toPermit({ contract, owner, made, ...asked }: StoredPermit): RequestedPermit {
+  const parsed = { ...asked, contract: parseAddress(contract), owner: parseAddress(owner) };
+  if (made === undefined) return parsed;
+  const { nonce, deadline, yParity, r, s } = made;
+  const signature = { yParity, r: parseHex(r), s: parseHex(s) };
+  return { ...parsed, made: { permitNonce: BigInt(nonce), deadline: BigInt(deadline), signature } };
 }
 
 export function toStoredReceipt(receipt: Receipt): StoredReceipt {

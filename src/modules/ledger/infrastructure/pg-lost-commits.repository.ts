@@ -19,8 +19,12 @@ import { PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from 
 const MAX_CANDIDATES_TXS = 10_000;
 
 const NEWEST_EPOCH = `coalesce((SELECT e.epoch FROM database_epoch e ORDER BY e.epoch DESC LIMIT 1), 1)`;
-const IS_SUSPECT = `
-           coalesce((SELECT r.epoch FROM signer_reconciliation r WHERE r.chain_id = w.chain_id AND r.signer = w.signer), 1) < ${NEWEST_EPOCH}`;
+/** What the database may have lost of the signer in this row was not looked for yet. */
+export function isSuspect(row: string): string {
+  return `
+           coalesce((SELECT r.epoch FROM signer_reconciliation r WHERE r.chain_id = ${row}.chain_id AND r.signer = ${row}.signer), 1) < ${NEWEST_EPOCH}`;
+}
+const IS_SUSPECT = isSuspect('w');
 
 const MAY_BE_UNKNOWN = `(t.kind <> 'hold' OR ${IS_SUSPECT})`;
 
@@ -99,12 +103,16 @@ export const WAITING_SINCE = {
      WHERE waiting.since IS NOT NULL`,
 };
 
+/** Its data has zeros where parts of permits come: who reads it compares the rest. */
+const LOOKS_LIKE = `2 * octet_length(t.data) + 2 = length(p.data) AND substr(t.data, 1, 4) = decode(substr(p.data, 3, 8), 'hex')`;
+
 const hasPayload = (state: string): string => `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, t.created_at
       FROM managed_tx t
      WHERE t.chain_id = $1 AND t.signer = $2 AND ${state}
        AND EXISTS (SELECT FROM unnest($3::text[], $4::numeric[], $5::text[]) AS p (to_address, value, data)
-                    WHERE t.to_address IS NOT DISTINCT FROM p.to_address AND t.value = p.value AND t.data = decode(substr(p.data, 3), 'hex'))`;
+                    WHERE t.to_address IS NOT DISTINCT FROM p.to_address AND t.value = p.value
+                      AND (t.data = decode(substr(p.data, 3), 'hex') OR t.options ? 'permits' AND ${LOOKS_LIKE}))`;
 
 /**
  * Reads all waiting txs, and all in flight: payloads have no index. What its client cancelled, or can never be sent, gets no other nonce. Who lost
@@ -143,6 +151,12 @@ export const DOUBT_UNSENT = {
          WHERE u.signer = t.signer AND u.nonce = t.nonce AND u.chain_id = t.chain_id AND u.tx_id = t.tx_id AND u.status = 'UNSENT' OFFSET 0) unsent
      WHERE t.chain_id = $1 AND t.signer = $2 AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
        AND NOT t.tx_id = ANY($4::uuid[]) AND a.chain_id = unsent.chain_id AND a.tx_hash = unsent.tx_hash`,
+};
+
+/** In the commit that gives the txs their nonces: an owner gives a permit only to a tx that waits. */
+export const PERMITS_LOST = {
+  name: 'lost_permits',
+  text: `UPDATE permit_nonce SET status = 'LOST' WHERE tx_id = ANY($1::uuid[]) AND status = 'WANTED'`,
 };
 
 /** Above the highest consumed slot are only those in flight. */
@@ -247,6 +261,10 @@ export class PgLostCommitsRepository extends LostCommitsRepository {
     const [tx, token] = [PgTx.of(fence.tx), fence.tokenFor(signer)];
     await tx.query(RECONCILED, [signer.chainId, signer.address, epoch, token]);
     await tx.query(DOUBT_UNSENT, [signer.chainId, signer.address, token, leaving]);
+  }
+
+  async permitsLost(fence: Fence, txIds: readonly string[]): Promise<void> {
+    await PgTx.of(fence.tx).query(PERMITS_LOST, [txIds]);
   }
 
   async books(signers: readonly SignerId[]): Promise<Books[]> {

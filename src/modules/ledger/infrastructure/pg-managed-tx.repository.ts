@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Transaction } from 'ethers';
+import { parseHex } from '../../../kernel/hex.js';
 import { Database } from '../../../platform/database/database.js';
 import { slotColumns } from '../../signers/index.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
@@ -10,9 +12,19 @@ const BY_IDS = {
   text: `SELECT ${PROGRESS_COLUMNS} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])`,
 };
 
-const REQUESTED = {
+/**
+ * Its commits may be lost, and with them the permits in its call, or the last time that they were made anew: what was signed with the nonce of the tx says
+ * which ones it has. Every other attempt at this nonce has the same.
+ */
+const SENT = `
+           CASE WHEN t.options ? 'permits' AND t.nonce IS NOT NULL THEN (
+             SELECT a.raw FROM tx_attempt a
+              WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.tx_id = t.tx_id AND a.kind = 'payload'
+              ORDER BY a.created_at DESC, a.tx_hash DESC LIMIT 1) END AS sent`;
+
+export const REQUESTED = {
   name: 'tx_requested',
-  text: `SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])`,
+  text: `SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, ${SENT} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])`,
 };
 
 /**
@@ -42,12 +54,17 @@ export class PgManagedTxRepository extends ManagedTxRepository {
 
   async requested(txIds: readonly string[]): Promise<RequestedTx[]> {
     if (txIds.length === 0) return [];
-    const { rows } = await this.database.query<RequestRow>(REQUESTED, [txIds]);
-    return rows.map(toRequested);
+    const { rows } = await this.database.query<RequestRow & { sent: Buffer | null }>(REQUESTED, [txIds]);
+    return rows.map((row) => (row.sent === null ? toRequested(row) : asSent(toRequested(row), row.sent)));
   }
 
   async rivals(txs: readonly ManagedTx[]): Promise<ManagedTx[]> {
     if (txs.length === 0) return [];
     return readTxs(this.database, RIVALS, [...slotColumns(txs), txs.map(({ id }) => id)]);
   }
+}
+
+function asSent({ tx, request }: RequestedTx, raw: Buffer): RequestedTx {
+  const data = parseHex(Transaction.from(`0x${raw.toString('hex')}`).data);
+  return { tx, request: { ...request, payload: { ...request.payload, data } } };
 }

@@ -10,6 +10,7 @@ import type { TxRequest } from '../domain/tx-request.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 import { insertAuthorizations, unknownAuthorities, wantsAuthorizations } from './authorization-rows.js';
 import { payloadColumns } from './managed-tx.rows.js';
+import { insertPermits, wantsPermits } from './permit-rows.js';
 import { insertBlobs } from './pg-blob.repository.js';
 
 /**
@@ -117,14 +118,16 @@ export class PgTxIntake extends TxIntake {
       txs.map(({ request }) => (request.hold ? 'hold' : 'payload')),
       txs.map(({ request }) => request.hold?.ttl ?? null),
     ];
-    if (!txs.some(({ request }) => request.sidecar !== undefined || wantsAuthorizations(request)))
-      return (await this.database.query<InsertedRow>(INSERT_PENDING, values)).rows;
+    const isAlone = ({ request }: NewTx): boolean =>
+      request.sidecar === undefined && !wantsAuthorizations(request) && !wantsPermits(request);
+    if (txs.every(isAlone)) return (await this.database.query<InsertedRow>(INSERT_PENDING, values)).rows;
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<InsertedRow>(INSERT_PENDING, values);
       const created = new Set(rows.filter((row) => row.created).map((row) => row.tx_id));
       const stored = txs.filter(({ txId }) => created.has(txId));
       await insertBlobs(tx, stored);
       await insertAuthorizations(tx, stored);
+      await insertPermits(tx, stored);
       return rows;
     });
   }

@@ -40,6 +40,11 @@ const IS_BEFORE_PARKED = `(-p.priority, p.tx_id) < (coalesce(parked.rank, 214748
 /** A hold whose sender wants it longer has not. */
 const HAS_EXPIRED = `coalesce(t.expires_at <= clock_timestamp(), false) AND NOT ${wantsLonger('t')}`;
 
+/** Less than a quarter of the time of a permit is left, so its tx may not be mined in time; or its owner is paused, and what it has signed is not to be used. */
+const LACKS_PERMIT = `(t.options ? 'permits' AND EXISTS (
+             SELECT FROM jsonb_array_elements(t.options -> 'permits') AS p
+              WHERE (p #>> '{made,deadline}')::float8 - (p ->> 'ttl')::float8 / 4 < extract(epoch FROM clock_timestamp()) OR ${isPaused('t.chain_id', `(p ->> 'owner')`)}))`;
+
 /**
  * Reads the index managed_tx_waiting: txs that were not tried in the order (priority, age), and txs that were tried and are due, the
  * longest due first. Only when more of those are due than there is room for, as after an outage, are they read by priority, each of which costs a
@@ -52,7 +57,7 @@ export const NEXT_PENDING = {
   name: 'tx_next_pending',
   text: `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, ${HAS_EXPIRED} AS expired,
-           t.next_resubmit_at IS NOT NULL AS tried, ${isStopped('t.account_id')} AS stopped
+           t.next_resubmit_at IS NOT NULL AS tried, ${isStopped('t.account_id')} AS stopped, ${LACKS_PERMIT} AS lacks_permit
       FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::uuid[]) AS w (chain_id, signer, room, rank, after)
       LEFT JOIN LATERAL (
         SELECT -k.priority AS rank, k.tx_id FROM managed_tx k
@@ -148,7 +153,7 @@ const LOCK_FOR_NONCE = {
   name: 'tx_lock_for_nonce',
   text: `
     SELECT t.tx_id, t.version, ${POLICY_MARK} AS policy_mark FROM managed_tx t
-     WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT (${HAS_EXPIRED})
+     WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT (${HAS_EXPIRED}) AND NOT ${LACKS_PERMIT}
        AND NOT ${isPaused('t.chain_id', 't.signer', 't.account_id')}
      ORDER BY t.tx_id FOR UPDATE OF t SKIP LOCKED`,
 };
@@ -204,7 +209,12 @@ export const SIGNERS_WITH_WORK = {
       (SELECT signer FROM managed_tx WHERE chain_id = $1 AND state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') ORDER BY signer LIMIT 1)
       UNION ALL
       SELECT (SELECT t.signer FROM managed_tx t WHERE t.chain_id = $1 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') AND t.signer > l.signer ORDER BY t.signer LIMIT 1)
-        FROM live l WHERE l.signer IS NOT NULL)
+        FROM live l WHERE l.signer IS NOT NULL),
+    owners AS (
+      (SELECT owner FROM permit_nonce WHERE chain_id = $1 AND status = 'WANTED' ORDER BY owner LIMIT 1)
+      UNION ALL
+      SELECT (SELECT p.owner FROM permit_nonce p WHERE p.chain_id = $1 AND p.status = 'WANTED' AND p.owner > o.owner ORDER BY p.owner LIMIT 1)
+        FROM owners o WHERE o.owner IS NOT NULL)
     SELECT work.signer, bool_or(work.pending) AS pending,
            coalesce((SELECT CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
                                  WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END
@@ -216,6 +226,8 @@ export const SIGNERS_WITH_WORK = {
               FROM pending p
             UNION ALL SELECT signer, false FROM live
             UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = $1
+            UNION ALL SELECT owner, false FROM owners
+            UNION ALL SELECT owner, false FROM permit_nonce WHERE chain_id = $1 AND status IN ('HELD', 'LOST')
             UNION ALL SELECT signer, false FROM signer_nonce_cursor WHERE chain_id = $1 AND behind IS NOT NULL
             UNION ALL SELECT signer, true FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work
      WHERE work.signer IS NOT NULL GROUP BY work.signer`,
@@ -262,20 +274,20 @@ export class PgTxQueue extends TxQueue {
 
   async nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]> {
     if (wanted.length === 0) return [];
-    const { rows } = await this.database.query<RequestRow & { expired: boolean; tried: boolean; stopped: boolean }>(
-      NEXT_PENDING,
-      [
-        ...signerColumns(wanted.map(({ signer }) => signer)),
-        wanted.map(({ room }) => room),
-        wanted.map(({ after }) => (after ? -after.priority : BELOW_ALL_RANKS)),
-        wanted.map(({ after }) => after?.txId ?? '00000000-0000-0000-0000-000000000000'),
-      ],
-    );
+    const { rows } = await this.database.query<
+      RequestRow & { expired: boolean; tried: boolean; stopped: boolean; lacks_permit: boolean }
+    >(NEXT_PENDING, [
+      ...signerColumns(wanted.map(({ signer }) => signer)),
+      wanted.map(({ room }) => room),
+      wanted.map(({ after }) => (after ? -after.priority : BELOW_ALL_RANKS)),
+      wanted.map(({ after }) => after?.txId ?? '00000000-0000-0000-0000-000000000000'),
+    ]);
     return rows.map((row) => ({
       ...toRequested(row),
       expired: row.expired,
       wasTried: row.tried,
       isStopped: row.stopped,
+      lacksPermit: row.lacks_permit,
     }));
   }
 

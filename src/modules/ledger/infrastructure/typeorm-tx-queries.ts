@@ -15,6 +15,7 @@ import { contractOf } from '../application/views/contract-of.js';
 import {
   type AttemptView,
   type AuthorizationView,
+  type PermitView,
   type TxFilter,
   type TxList,
   TxQueries,
@@ -24,7 +25,7 @@ import { isPaused } from '../../signers/index.js';
 import { isFinal, type TxState, type TxSubState } from '../domain/tx-state-machine.js';
 import { ManagedTxEntity } from './managed-tx.entity.js';
 import { COMMITTED_WEI } from './pg-funds.repository.js';
-import type { StoredAuthorization } from './managed-tx.rows.js';
+import type { StoredAuthorization, StoredPermit } from './managed-tx.rows.js';
 import { TxAttemptEntity } from './tx-attempt.entity.js';
 import { listStatement, VIEW_BYTES } from './tx-list.statement.js';
 
@@ -206,6 +207,7 @@ function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {
       accessList: options.accessList ?? [],
       blobs: options.blobHashes ?? [],
       authorizationList: (options.authorizationList ?? []).map(toAuthorizationView),
+      permits: (options.permits ?? []).map(toPermitView),
     },
     contractAddress: receipt?.contractAddress ?? predictedContract(row),
     speed: options.speed,
@@ -228,6 +230,11 @@ function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {
 /** Whoever signs: with its key it is signed, or will be. */
 function toAuthorizationView({ authority, ...rest }: StoredAuthorization): AuthorizationView {
   return authority === undefined ? rest : { ...rest, signer: authority };
+}
+
+function toPermitView({ kind, contract, owner, ttl, made }: StoredPermit): PermitView {
+  const deadline = made ? new Date(Number(made.deadline) * 1_000).toISOString() : null;
+  return { kind, contract, owner, ttl, permitNonce: made?.nonce ?? null, deadline };
 }
 
 function predictedContract({ kind, chainId, signer, to, nonce, state }: ManagedTxEntity): string | null {

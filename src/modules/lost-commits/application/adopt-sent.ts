@@ -77,6 +77,8 @@ export class AdoptSent {
       const vacated = vacatedBy(adopted, matches);
       const leaving = vacated.map(({ txId }) => txId);
       if (suspect) await this.lost.reconciled(fence, signer, epoch, leaving);
+      const withPermits = adopted.flatMap(({ holder: { tx, request } }) => (request.payload.permits ? [tx.id] : []));
+      if (withPermits.length > 0) await this.lost.permitsLost(fence, withPermits);
       return changesOf(adopted, vacated, await this.gapsBetween(fence, findings, adopted, matches));
     });
     if (written === NOTHING) return null;

@@ -1,7 +1,7 @@
 import { groupBy } from '../../../kernel/group-by.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { SentTransaction } from '../../chain/index.js';
-import { noOpPayload } from '../../ledger/domain/index.js';
+import { noOpPayload, withoutPermits } from '../../ledger/domain/index.js';
 import type { Authorization, ManagedTx, RequestedTx, TxPayload } from '../../ledger/index.js';
 
 /** Sent transactions with one nonce, and the tx that sent them; null when none of ours did. */
@@ -104,7 +104,7 @@ export function isNoOp(sent: SentTransaction): boolean {
   return carries(sent, { payload: noOpPayload(sent.account, sent.type) });
 }
 
-/** Ignores gas and fees: Lockstep chooses them for each attempt. */
+/** Ignores gas, fees and the parts of permits: Lockstep chooses them for each attempt, or may have made them anew. */
 export function carries(
   sent: SentTransaction,
   { payload }: { readonly payload: Omit<TxPayload, 'gasLimit'> },
@@ -112,7 +112,7 @@ export function carries(
   return (
     sent.to === payload.to &&
     sent.value === payload.value &&
-    sent.data === payload.data &&
+    withoutPermits(sent.data, payload.permits) === withoutPermits(payload.data, payload.permits) &&
     JSON.stringify(sent.accessList.map(inOrder)) === JSON.stringify(payload.accessList.map(inOrder)) &&
     JSON.stringify(sent.blobHashes ?? []) === JSON.stringify(payload.blobHashes ?? []) &&
     JSON.stringify((sent.authorizationList ?? []).map(target)) ===

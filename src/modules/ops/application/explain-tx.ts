@@ -67,6 +67,7 @@ export class ExplainTx {
       nextTryAt: tx.nextResubmitAt,
       attempts: attempts.length,
       awaits: tx.state === 'PENDING' ? unsigned(tx) : [],
+      awaitsPermits: tx.state === 'PENDING' ? ownersOf(tx) : [],
       queue: queueOf(tx, around),
       blockedBy: blockedBy && {
         ...blockedBy,
@@ -126,6 +127,11 @@ function unsigned(tx: TxView): string[] {
   return tx.payload.authorizationList.flatMap(({ signer, r }) =>
     signer === undefined || signer === tx.signer || r !== undefined ? [] : [signer],
   );
+}
+
+/** Of permits that are not signed. */
+function ownersOf({ payload }: TxView): string[] {
+  return payload.permits.flatMap(({ owner, permitNonce }) => (permitNonce === null ? [owner] : []));
 }
 
 function queueOf(tx: TxView, { waitingAhead, inFlightAhead }: Surroundings): TxFacts['queue'] {

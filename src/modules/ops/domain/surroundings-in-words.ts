@@ -3,9 +3,11 @@ import { howToResume, pausedInWords } from './pause-view.js';
 import { ANOTHER_ACCOUNT, type TxFacts } from './tx-facts.js';
 
 /** Why a tx without a nonce gets none yet. */
-export function whyWaiting({ kind, awaits, lastError, queue, signer }: TxFacts): string {
+export function whyWaiting({ kind, awaits, awaitsPermits, lastError, queue, signer }: TxFacts): string {
   if (awaits.length > 0)
     return `${awaits.join(' and ')} must sign an authorization for it, with nothing else in flight`;
+  if (awaitsPermits.length > 0)
+    return `${awaitsPermits.join(' and ')} must sign a permit for it, when those before are mined`;
   if (kind === 'hold' && lastError !== null) return lastError;
   const { inFlight, inFlightLimit, leaseOwner } = signer;
   const limit = inFlightLimit.learnt ?? inFlightLimit.configured;

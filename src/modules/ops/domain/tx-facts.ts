@@ -47,6 +47,8 @@ export interface TxFacts {
   readonly attempts: number;
   /** Signers that have to sign an authorization for it, and did not yet. */
   readonly awaits: readonly string[];
+  /** The same of permits. */
+  readonly awaitsPermits: readonly string[];
   /** `position` is null where more txs are ahead than are counted. */
   readonly queue: { readonly position: number | null; readonly ahead: number } | null;
   /** The lowest nonce of its signer that is not mined, if that is in front of it. */

@@ -9,6 +9,7 @@ import {
   awaitedAuthorities,
   Doorbell,
   hashRequest,
+  ownerOf,
   requestText,
   type TxRequest,
   type TxState,
@@ -105,7 +106,7 @@ export class CreateTx {
         );
       case 'created':
         this.metrics.count('tx_create_total', 1, { result: 'created' });
-        this.doorbell.ring([signer, ...authoritiesOf(request)]);
+        this.doorbell.ring([signer, ...othersOf(request)]);
         return {
           txId: intake.txId,
           signer,
@@ -146,8 +147,11 @@ export class CreateTx {
 }
 
 /** The other signers that have to sign for it. */
-function authoritiesOf({ signer, payload }: TxRequest): SignerId[] {
-  return awaitedAuthorities(payload.authorizationList).map((address) => ({ chainId: signer.chainId, address }));
+function othersOf(request: TxRequest): SignerId[] {
+  const { signer, payload } = request;
+  const authorities = awaitedAuthorities(payload.authorizationList);
+  const owners = (payload.permits ?? []).map((permit) => ownerOf(permit, request));
+  return [...authorities.map((address) => ({ chainId: signer.chainId, address })), ...owners];
 }
 
 /** About the memory that the blobs take. */

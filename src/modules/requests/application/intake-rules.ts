@@ -72,7 +72,7 @@ export class IntakeRules {
   /** Other types than these depend on the prices of the chain. */
   private assertSigned({
     signer,
-    payload: { blobHashes, authorizationList },
+    payload: { blobHashes, authorizationList, permits = [] },
   }: Pick<TxRequest, 'signer' | 'payload'>): void {
     this.custody.assertSigns(signer);
     if (blobHashes) this.custody.assertSigns(signer, 3);
@@ -82,6 +82,7 @@ export class IntakeRules {
       const address = 'authority' in item ? item.authority : signer.address;
       this.custody.assertSigns({ chainId: signer.chainId, address }, 'authorization');
     }
+    for (const { owner } of permits) this.custody.assertSigns({ chainId: signer.chainId, address: owner }, 'typedData');
   }
 }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { awaitedAuthorities, type TxRequest } from '../../ledger/index.js';
+import { awaitedAuthorities, ownerOf, type TxRequest, typeOfPermit } from '../../ledger/index.js';
 import { outside, type PolicyVerdict, SignerPolicies } from '../../policies/index.js';
 
 type Asked = Omit<TxRequest, 'requestHash'>;
 
-/** Refuses what a policy of its signer, or of a signer whose authorization it wants, never allows. The daily amounts are counted later. */
+/** Refuses what a policy of its signer, or of a signer whose authorization or permit it wants, never allows. The daily amounts are counted later. */
 @Injectable()
 export class PolicyGate {
   constructor(private readonly policies: SignerPolicies) {}
@@ -23,6 +23,10 @@ export class PolicyGate {
 
   private judged(asked: Asked): PolicyVerdict[] {
     if (asked.hold) return this.policies.present.judge(asked.signer, outside);
-    return this.policies.present.ofRequest(asked, awaitedAuthorities(asked.payload.authorizationList));
+    const { authorizationList, permits = [] } = asked.payload;
+    return [
+      ...this.policies.present.ofRequest(asked, awaitedAuthorities(authorizationList)),
+      ...permits.flatMap((permit) => this.policies.present.ofTypedData(ownerOf(permit, asked), typeOfPermit(permit))),
+    ];
   }
 }

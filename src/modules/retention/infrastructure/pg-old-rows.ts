@@ -61,7 +61,10 @@ const TXS_LOCK_KEY = 2;
 /** A tx has about ten rows in all, but one that was sent again for weeks has many thousands. */
 const MOST_TXS = 500;
 
-const TABLES = ['managed_tx', 'tx_event', 'tx_attempt', 'tx_blob', 'tx_command', 'signer_nonce_allocation'] as const;
+const TABLES = [
+  ...(['managed_tx', 'tx_event', 'tx_attempt', 'tx_blob', 'permit_nonce'] as const),
+  ...(['tx_command', 'signer_nonce_allocation'] as const),
+] as const;
 
 type TxBatchRow = Record<(typeof TABLES)[number] | 'looked_at', number> & { last: string | null };
 

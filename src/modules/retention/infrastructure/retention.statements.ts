@@ -57,6 +57,7 @@ const IS_OVER = `
          AND NOT EXISTS (SELECT FROM tx_command c JOIN managed_tx r ON r.tx_id = c.replacement
                           WHERE c.tx_id = t.tx_id AND r.state NOT IN ${FINAL_STATES})
          AND NOT EXISTS (SELECT FROM tx_authorization g WHERE g.tx_id = t.tx_id)
+         AND NOT EXISTS (SELECT FROM permit_nonce p WHERE p.tx_id = t.tx_id AND p.status IN ('WANTED', 'HELD', 'LOST'))
          AND NOT EXISTS (SELECT FROM signer_nonce_allocation s WHERE s.tx_id = t.tx_id AND s.status = 'HELD')`;
 
 /**
@@ -92,6 +93,7 @@ export const DELETE_TXS = {
     events AS (DELETE FROM tx_event e USING old o WHERE e.tx_id = o.tx_id RETURNING 1),
     attempts AS (DELETE FROM tx_attempt a USING old o WHERE a.tx_id = o.tx_id RETURNING 1),
     blobs AS (DELETE FROM tx_blob b USING old o WHERE b.tx_id = o.tx_id RETURNING 1),
+    permits AS (DELETE FROM permit_nonce p USING old o WHERE p.tx_id = o.tx_id RETURNING 1),
     commands AS (
       DELETE FROM tx_command c USING old o
        WHERE c.tx_id = ANY(ARRAY[o.tx_id, o.replaces]) AND (c.tx_id = o.tx_id OR c.replacement = o.tx_id)
@@ -102,7 +104,7 @@ export const DELETE_TXS = {
       RETURNING 1),
     txs AS (DELETE FROM managed_tx t USING old o WHERE t.tx_id = o.tx_id RETURNING 1)
     SELECT (SELECT count(*) FROM txs)::int AS managed_tx, (SELECT count(*) FROM events)::int AS tx_event,
-           (SELECT count(*) FROM attempts)::int AS tx_attempt, (SELECT count(*) FROM blobs)::int AS tx_blob,
+           (SELECT count(*) FROM attempts)::int AS tx_attempt, (SELECT count(*) FROM blobs)::int AS tx_blob, (SELECT count(*) FROM permits)::int AS permit_nonce,
            (SELECT count(*) FROM commands)::int AS tx_command, (SELECT count(*) FROM slots)::int AS signer_nonce_allocation,
            (SELECT count(*) FROM page)::int AS looked_at, (SELECT p.tx_id FROM page p ORDER BY p.tx_id DESC LIMIT 1) AS last`,
 };

@@ -9,6 +9,7 @@ import {
   type SignedAuthorization,
   type StoredRequest,
   type TxType,
+  unsignedPermit,
 } from '../../ledger/index.js';
 import type { AttemptDraft } from './attempt-signer.js';
 
@@ -39,6 +40,9 @@ export function gasLimitOf({ tx }: Pick<RequestedTx, 'tx'>): bigint {
 export function payloadDraft(item: RequestedTx, fees: AttemptFees, pricedAtBlock: number, type: TxType): AttemptDraft {
   const { tx, request } = item;
   const { to, value, data, accessList, blobHashes, authorizationList } = request.payload;
+  const unsigned = unsignedPermit(request.payload);
+  // A lane gives a payload no nonce before its permits are made; then its attempts have them.
+  if (unsigned) throw new InvariantViolation('a permit is not signed yet', { txId: tx.id, owner: unsigned.owner });
   return {
     signer: tx.signer,
     nonce: tx.nonce,

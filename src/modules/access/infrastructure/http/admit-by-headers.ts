@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NodeConfig } from '../../../../config/lockstep-config.js';
-import type { Caller } from '../../../../kernel/caller.js';
+import { type Caller, missingScope } from '../../../../kernel/caller.js';
 import { Forbidden, NotFound, Unauthenticated } from '../../../../kernel/errors.js';
 import { LockstepFastifyAdapter } from '../../../../platform/http/fastify-server.js';
 import { ForwardSignatures } from '../../../../platform/http/forward-signatures.js';
@@ -10,7 +10,6 @@ import { demandOf, NOTHING, setSender } from '../../../../platform/http/scope.js
 import { Metrics } from '../../../../platform/metrics/metrics.js';
 import { Identify } from '../../application/identify.js';
 import type { Session } from '../../application/session.js';
-import { missingScope } from '../../domain/api-key.js';
 import { OpenRequests } from './open-requests.js';
 
 /**

@@ -70,13 +70,13 @@ export async function toReplace(
   return { txId, sender, kind: 'replace', requestId: request.requestId, requestHash, fees: null, request };
 }
 
-/** An authorization of its own uses the nonce after that of its transaction, which another transaction may have already. */
+/** A permit that its rival has may be used when the replacement is mined. An authorization of its own uses the nonce after that of its transaction, which another transaction may have already. */
 function assertReplaceable({ payload }: ReplaceTxDto): void {
   const names = payload.authorizationList?.some(({ signer }) => signer != null) ?? false;
-  if (!names) return;
+  if (!names && payload.permits == null) return;
   throw new InvalidInput(
     'not_in_replacement',
-    'a replacement cannot have authorizations that Lockstep signs',
+    'a replacement cannot have authorizations or permits that Lockstep signs',
     'cancel the transaction, and create another one',
   );
 }

@@ -2,6 +2,7 @@ import type { Viewer } from '../../../../kernel/caller.js';
 import type { SignerId } from '../../../../kernel/signer-id.js';
 import type { AttemptKind, AttemptStatus, TxType } from '../../domain/attempt.js';
 import type { TxKind } from '../../domain/managed-tx.js';
+import type { PermitKind } from '../../domain/permit.js';
 import type { TxState, TxSubState } from '../../domain/tx-state-machine.js';
 
 /** A managed tx as the API shows it. Wei and gas are decimal strings; times ISO 8601. */
@@ -31,6 +32,7 @@ export interface TxView {
     /** Versioned hashes. */
     readonly blobs: readonly string[];
     readonly authorizationList: readonly AuthorizationView[];
+    readonly permits: readonly PermitView[];
   };
   /** The address of the contract that it creates, as soon as its nonce is known; null otherwise. */
   readonly contractAddress: string | null;
@@ -62,6 +64,18 @@ export interface AuthorizationView {
   readonly yParity?: number;
   readonly r?: string;
   readonly s?: string;
+}
+
+/** Without its signature, which is in the attempts that have it. */
+export interface PermitView {
+  readonly kind: PermitKind;
+  readonly contract: string;
+  readonly owner: string;
+  readonly ttl: number;
+  /** Of the owner at the contract. Null until it is signed. */
+  readonly permitNonce: string | null;
+  /** ISO 8601. */
+  readonly deadline: string | null;
 }
 
 /** What the node does not tell is null. */

@@ -24,7 +24,7 @@ export type ChangesUnderFence = (fence: Fence) => Promise<ChangeSet>;
  * memory and doorbell. After a failure everything that is remembered of the signers is in doubt (docs/invariants.md, F6).
  *
  * `changesOf` may write in the same transaction what decides about the change set: {@link NonceLedger.align}, `openFree` and `freeMissing`,
- * {@link AuthorizationStore}, {@link FundsRepository.markLow}, {@link LostCommitsRepository.reconciled}, and the end of a command that its bump
+ * {@link AuthorizationStore}, {@link PermitStore}, {@link FundsRepository.markLow}, {@link LostCommitsRepository.reconciled}, and the end of a command that its bump
  * carries out. Without a lease write {@link TxIntake}, {@link CommandedTxs} (what waits, under the lock of its row)
  * and retention (what is over).
  */

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { Unprocessable } from '../../../../kernel/errors.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { Chains } from '../../../chain/index.js';
 import { chainOf, CREATE_TX_EXAMPLES, CreateTxDto, ProveBlobs, toBlobs, toTxRequest } from '../../../requests/index.js';
@@ -86,6 +87,12 @@ export class SimulateController {
   async of(@Body() body: CreateTxDto, @Req() request: FastifyRequest): Promise<SimulationDto> {
     const chainId = chainOf(this.chains, body.chainId);
     const asked = toTxRequest(body, chainId, body.requestId ?? 'simulated', callerOf(request));
+    if (asked.payload.permits)
+      throw new Unprocessable(
+        'permits_not_simulated',
+        'what is simulated has no permits: they are signed when the transaction is next',
+        'create the transaction: it takes no nonce while its call reverts',
+      );
     const blobs = toBlobs(body.payload.blobs ?? []);
     return shown(await this.simulate.execute(await this.proveBlobs.execute(asked, blobs, BLOB_PLACES)));
   }

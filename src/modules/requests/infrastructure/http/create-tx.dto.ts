@@ -17,6 +17,7 @@ import {
 import { CALL_VALUE } from '../../../../platform/http/call-value.js';
 import { IsAddressText, IsHexBytes, IsQuantity, IsTime } from '../../../../platform/http/validators.js';
 import { BLOB_BYTES, SPEEDS, type Speed } from '../../../chain/index.js';
+import { PERMIT_KINDS, type PermitKind } from '../../../ledger/index.js';
 import { IsRequestId } from './request-id.js';
 
 /** EIP-3860 limits init code to 49,152 bytes, and nodes refuse transactions over 128 KiB. */
@@ -28,11 +29,17 @@ const MAX_BLOBS = 6;
 /** Each costs 25,000 gas. */
 const MAX_AUTHORIZATIONS = 100;
 const MAX_FUNCTION_LENGTH = 500;
+const MAX_DOMAIN_TEXT = 100;
 const FUNCTION = /^[A-Za-z_$][\w$ ]*\(.*\)/;
 /** Arguments, and what is in those that are lists. */
 export const MAX_CALL_VALUES = 500;
+/** Each is signed by the owner of its signer, and its payload waits for all of them. */
+const MAX_PERMITS = 4;
+const [SHORTEST_PERMIT_S, LONGEST_PERMIT_S] = [60, 30 * 24 * 3_600];
+export const USUAL_PERMIT_S = 3_600;
 const EXAMPLE_WORD = `0x${'ab'.repeat(32)}`;
 const EXAMPLE_SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+const EXAMPLE_TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const EXAMPLE_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
 export class AccessListEntryDto {
@@ -112,13 +119,64 @@ export class CallDto {
     type: 'array',
     items: CALL_VALUE,
     description:
-      'A value for each type: numbers as text (or safe integers), bytes as hex, true or false, lists for arrays and tuples. At most 500 in all, 6 lists deep and 32 KiB encoded: encode more yourself',
+      'A value for each type: numbers as text (or safe integers), bytes as hex, true or false, lists for arrays and tuples, or a part of a permit. At most 500 in all, 6 lists deep and 32 KiB encoded (16 with permits): encode more yourself',
     example: [EXAMPLE_TO, '1000'],
   })
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(MAX_CALL_VALUES)
   args?: unknown[];
+}
+
+export class PermitDto {
+  @ApiProperty({ enum: PERMIT_KINDS, enumName: 'PermitKind', description: '`eip2612`: a permit of a token' })
+  @IsIn(PERMIT_KINDS)
+  kind!: PermitKind;
+
+  @ApiProperty({
+    description: 'A signer of the chain, which may be another one than the sender',
+    example: EXAMPLE_SIGNER,
+  })
+  @IsAddressText()
+  owner!: string;
+
+  @ApiProperty({ description: 'It verifies the signature, and counts the nonces of owners', example: EXAMPLE_TOKEN })
+  @IsAddressText()
+  token!: string;
+
+  @ApiProperty({ description: 'Name of the EIP-712 domain of the token', example: 'Token' })
+  @MaxLength(MAX_DOMAIN_TEXT)
+  @Matches(/./s, { message: '$property must be a text' })
+  name!: string;
+
+  @ApiPropertyOptional({ description: 'Version of this domain', default: '1', example: '1' })
+  @IsOptional()
+  @MaxLength(MAX_DOMAIN_TEXT)
+  @Matches(/./s, { message: '$property must be a text' })
+  version?: string;
+
+  @ApiProperty({ description: 'Who may spend', example: EXAMPLE_TO })
+  @IsAddressText()
+  spender!: string;
+
+  @ApiProperty({ description: 'What may be spent, as a decimal string', example: '1000' })
+  @IsQuantity()
+  value!: string | number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: SHORTEST_PERMIT_S,
+    maximum: LONGEST_PERMIT_S,
+    default: USUAL_PERMIT_S,
+    description:
+      'Seconds from its signature until its deadline. It is signed again when less than half of them are left before the transaction is',
+    example: 3_600,
+  })
+  @IsOptional()
+  @IsInt()
+  @Min(SHORTEST_PERMIT_S)
+  @Max(LONGEST_PERMIT_S)
+  ttl?: number;
 }
 
 export class PayloadDto {
@@ -143,6 +201,21 @@ export class PayloadDto {
   @ValidateNested()
   @Type(() => CallDto)
   call?: CallDto;
+
+  @ApiPropertyOptional({
+    type: [PermitDto],
+    maxItems: MAX_PERMITS,
+    description:
+      'Permits that Lockstep signs for the call, whose arguments take their parts: {"$permit": 0, "part": "v"}. Only what a policy of the owner names in `typedData`, and with the scope `typed-data`',
+  })
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_PERMITS)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => PermitDto)
+  permits?: PermitDto[];
 
   @ApiPropertyOptional({ description: 'Gas; leave out to let Lockstep estimate it', example: '21000' })
   @IsOptional()

@@ -1,6 +1,6 @@
-import { type Caller, isUnlimited, mayUse, outsideLimits } from '../../../../kernel/caller.js';
+import { type Caller, isUnlimited, mayUse, missingScope, outsideLimits } from '../../../../kernel/caller.js';
 import { InvalidInput } from '../../../../kernel/errors.js';
-import { type Hex, parseHex } from '../../../../kernel/hex.js';
+import { parseHex } from '../../../../kernel/hex.js';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { parseQuantity } from '../../../../kernel/quantities.js';
 import { parseTime } from '../../../../kernel/time.js';
@@ -9,7 +9,8 @@ import { clientAddress } from '../../../../platform/http/client-address.js';
 import { awaitedAuthorities, type TxPayload, type TxRequest } from '../../../ledger/index.js';
 import type { CreateTxDto, PayloadDto } from './create-tx.dto.js';
 import { toFees } from './to-fees.js';
-import { toCallData } from './to-call-data.js';
+import { type CallData, toCallData } from './to-call-data.js';
+import { toPermits } from './to-permits.js';
 import { toAuthorizations } from './to-authorizations.js';
 import { isRequestId } from './request-id.js';
 
@@ -41,16 +42,20 @@ export function toRequest(
   };
 }
 
-/** It signs, and so does each signer whose authorization Lockstep is asked for. One for chain 0 counts on all chains. */
-function assertMayUse(sender: Caller, signer: SignerId, { authorizationList = [] }: TxPayload): void {
-  const authorities = awaitedAuthorities(authorizationList).map((address) => ({ ...signer, address }));
-  if (![signer, ...authorities].every((one) => mayUse(sender, one))) throw outsideLimits('a signer of the request is');
+/** It signs, and so does each signer whose authorization or permit Lockstep is asked for. An authorization for chain 0 counts on all chains. */
+function assertMayUse(sender: Caller, signer: SignerId, { authorizationList = [], permits = [] }: TxPayload): void {
+  const addresses = [...awaitedAuthorities(authorizationList), ...permits.map(({ owner }) => owner)];
+  const others = addresses.map((address) => ({ ...signer, address }));
+  if (![signer, ...others].every((one) => mayUse(sender, one))) throw outsideLimits('a signer of the request is');
+  if (permits.length > 0 && !sender.scopes.includes('typed-data'))
+    throw missingScope(['typed-data'], 'the key or token lacks what payload.permits needs');
   const isForAll = authorizationList.some((item) => !('r' in item) && item.chainId === 0n);
   if (isForAll && !isUnlimited(sender)) throw outsideLimits('an authorization for every chain is');
 }
 
 function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {
-  const data = dataOf(payload, signer.chainId);
+  const call = dataOf(payload, signer.chainId);
+  const { data } = call;
   if (payload.to == null && data === '0x') {
     throw new InvalidInput(
       'invalid_payload',
@@ -94,11 +99,14 @@ function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {
       storageKeys: storageKeys.map(parseHex),
     })),
     ...(authorizationList && { authorizationList }),
+    ...(payload.permits != null && { permits: toPermits(payload.permits, call, signer) }),
   };
 }
 
-function dataOf({ to, data, call }: PayloadDto, chainId: ChainId): Hex {
-  if (call == null) return parseHex(data ?? '0x');
+function dataOf({ to, data, call, permits }: PayloadDto, chainId: ChainId): CallData {
+  if (call == null && permits != null)
+    throw new InvalidInput('invalid_permit', 'permits need a call', 'send payload.call in place of payload.data');
+  if (call == null) return { data: parseHex(data ?? '0x'), places: [], addresses: [] };
   if (data != null) throw new InvalidInput('invalid_payload', 'payload has both data and a call', 'send one of them');
   if (to == null)
     throw new InvalidInput(
@@ -106,7 +114,7 @@ function dataOf({ to, data, call }: PayloadDto, chainId: ChainId): Hex {
       'a call has no receiver',
       'set payload.to to the address of the contract',
     );
-  return toCallData(call, chainId);
+  return toCallData(call, chainId, permits?.length);
 }
 
 export function requestIdOf(inBody: string | null | undefined, inHeader: string | undefined): string {

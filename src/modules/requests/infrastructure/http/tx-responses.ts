@@ -4,6 +4,8 @@ import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { SPEEDS } from '../../../chain/index.js';
 import {
   ATTEMPT_STATUSES,
+  PERMIT_KINDS,
+  type PermitKind,
   TX_KINDS,
   TX_STATES,
   TX_SUB_STATES,
@@ -54,16 +56,33 @@ export class AuthorizationViewDto {
   @ApiPropertyOptional({ example: HASH }) s?: string;
 }
 
+export class PermitViewDto {
+  @ApiProperty({ enum: PERMIT_KINDS, enumName: 'PermitKind', example: 'eip2612' }) kind!: PermitKind;
+  @ApiProperty({ example: '0x5fbdb2315678afecb367f032d93f642f64180aa3' }) contract!: string;
+  @ApiProperty({ example: SIGNER }) owner!: string;
+  @ApiProperty({ type: 'integer', example: 3_600, description: 'Seconds from its signature until its deadline' })
+  ttl!: number;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: '0',
+    description: 'Of the owner at the contract. Null until the permit is signed',
+  })
+  permitNonce!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: TIME }) deadline!: string | null;
+}
+
 export class TxPayloadDto {
   @ApiProperty({ type: String, nullable: true, example: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8' }) to!:
     | string
     | null;
   @ApiProperty({ example: '1000000000000000' }) value!: string;
-  @ApiProperty({ example: '0x' }) data!: string;
+  @ApiProperty({ example: '0x', description: 'With zeros where parts of permits come' }) data!: string;
   @ApiProperty({ type: String, nullable: true, example: null }) gasLimit!: string | null;
   @ApiProperty({ type: [AccessListEntryViewDto], example: [] }) accessList!: readonly AccessListEntryViewDto[];
   @ApiProperty({ type: [String], example: [], description: 'Versioned hashes of the blobs' }) blobs!: readonly string[];
   @ApiProperty({ type: [AuthorizationViewDto], example: [] }) authorizationList!: readonly AuthorizationViewDto[];
+  @ApiProperty({ type: [PermitViewDto], example: [] }) permits!: readonly PermitViewDto[];
 }
 
 const NOT_TOLD = 'Null when the RPC endpoint does not tell it';
