@@ -40,7 +40,7 @@ export const IS_REACHED = `u.state = 'PENDING' AND u.next_resubmit_at IS NOT NUL
  * sign yet act. Nobody is held back for a tx that waits for somebody else.
  */
 const IS_WANTED = `
-  s.due_at <= clock_timestamp() AND ${IS_REACHED} AND NOT ${CANNOT_GO('u')} AND ${ACTS('s.chain_id', 'u.signer')}
+  ${IS_REACHED} AND NOT ${CANNOT_GO('u')} AND ${ACTS('s.chain_id', 'u.signer')}
   AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = s.tx_id AND o.nonce IS NULL AND NOT (${ACTS('s.chain_id', 'o.authority')}))`;
 
 /** Along managed_tx_live, whose order no other index has. */
@@ -74,7 +74,7 @@ const HAS_PAYLOAD = `
 /** Whether its authority is to sign another one now. */
 const HAS_WANTED = `
   EXISTS (SELECT FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
-           WHERE s.chain_id = g.chain_id AND s.authority = g.authority AND s.nonce IS NULL AND ${IS_WANTED})`;
+           WHERE s.chain_id = g.chain_id AND s.authority = g.authority AND s.nonce IS NULL AND s.due_at <= clock_timestamp() AND ${IS_WANTED})`;
 
 /**
  * Of grant `g` and tx `t`. It is given up only for a payload, which moves when the nonce is used, and when the time of the tx ended before, so that the tx
@@ -104,7 +104,7 @@ export const OPEN = {
        UNION ALL
        (SELECT s.* FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
          WHERE s.chain_id = $1 AND s.authority = w.authority AND s.nonce IS NULL
-           AND (u.state <> 'PENDING' OR ${IS_WANTED})
+           AND (u.state <> 'PENDING' OR (s.due_at <= clock_timestamp() AND ${IS_WANTED}))
          ORDER BY s.chain_id, s.authority, s.created_at LIMIT 10)) g
       JOIN managed_tx t ON t.tx_id = g.tx_id
      ORDER BY g.created_at`,
