@@ -5,6 +5,7 @@ import type { SentTransaction } from '../../src/modules/chain/index.js';
 import type { ChainBehind } from '../../src/modules/ledger/index.js';
 import { PgLostCommitsRepository } from '../../src/modules/ledger/infrastructure/pg-lost-commits.repository.js';
 import { aHash, anAddress, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { aPermit } from '../support/permit-builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
@@ -256,10 +257,12 @@ describe('who has the payload of a transaction that was found', () => {
     ({ to: anAddress(2), value: 5n, data: parseHex('0xabcd'), ...overrides }) as SentTransaction;
   const like = { to_address: anAddress(2), value: 5, data: '\\xabcd' };
   const find = async (...sent: readonly SentTransaction[]): Promise<string[]> =>
-    (await lost.withPayloadOf(OURS, sent)).map(({ tx }) => tx.id);
+    (await lost.withPayloadOf(OURS, sent, 100)).map(({ tx }) => tx.id);
+  const withPlaces = (...permits: readonly { at: number; bytes: number }[][]): string =>
+    JSON.stringify({ speed: 'standard', permits: permits.map((places) => ({ ...aPermit(), places })) });
+  const options = withPlaces([{ at: 7, bytes: 1 }], [{ at: 4, bytes: 1 }]);
 
-  it('may have other parts of permits than zeros, in data of the same length for the same function', async () => {
-    const options = JSON.stringify({ speed: 'standard', permits: [] });
+  it('may have other parts of permits than zeros, in data of the same length with the same rest', async () => {
     const template = { ...like, data: '\\x1234567800000000' };
     await stored.putTx(1, { ...template, options });
     await stored.putTx(2, template);
@@ -267,7 +270,21 @@ describe('who has the payload of a transaction that was found', () => {
     await stored.putTx(4, { ...template, data: '\\x1234567900000000', options });
     await stored.putTx(5, { ...template, value: 6, options });
     await stored.putTx(6, { ...template, to_address: anAddress(3), options });
-    expect(await find(aSent({ data: parseHex('0x12345678000000ff') }))).toEqual([txIdOf(1)]);
+    await stored.putTx(7, { ...template, data: '\\x1234567800000100', options });
+    await stored.putTx(8, { ...template, data: '\\x1234567800010000', options });
+    await stored.putTx(9, { ...template, options: withPlaces([]) });
+    expect(await find(aSent({ data: parseHex('0x12345678ee0000ff') }))).toEqual([txIdOf(1)]);
+  });
+
+  it('is not cut off by others that look like it, nor by those with another payload', async () => {
+    const template = { ...like, data: '\\x1234567800000000' };
+    for (let n = 1; n <= 6; n += 1) await stored.putTx(n, { ...template, options });
+    await stored.putTx(7, { ...template, data: '\\x12345678ee0000ff' });
+    await stored.putTx(8, { ...like, data: '\\xabcd' });
+    await stored.putTx(9, { ...template, data: '\\x12345678000100ff' });
+    const data = parseHex('0x12345678ee0000ff');
+    const found = await lost.withPayloadOf(OURS, [aSent({ data }), aSent({ data }), aSent({})], 3);
+    expect(found.map(({ tx }) => tx.id)).toEqual([1, 2, 7, 8].map(txIdOf));
   });
 
   it('is PENDING or a payload in flight, of the signer, and the same in receiver, value and data', async () => {

@@ -56,8 +56,8 @@ it('whoever takes over a signer reads nothing of what is finished', async () => 
     { statement: WAITING_SINCE, values: [DEV_CHAIN, address], args: [String(DEV_CHAIN), `'${address}'`] },
     {
       statement: WITH_PAYLOAD,
-      values: [DEV_CHAIN, address, [null], [0], ['0x']],
-      args: [String(DEV_CHAIN), `'${address}'`, `'{NULL}'`, `'{0}'`, `'{0x}'`],
+      values: [DEV_CHAIN, address, [null], [0], ['0x'], 100],
+      args: [String(DEV_CHAIN), `'${address}'`, `'{NULL}'`, `'{0}'`, `'{0x}'`, '100'],
     },
     {
       statement: DOUBT_UNSENT,

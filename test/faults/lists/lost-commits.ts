@@ -145,9 +145,30 @@ export const LOST_COMMITS = faults(int('lost-commits-repository'), [
   {
     id: 'lost-payload-youngest',
     in: 'lost_with_payload',
-    text: `t.created_at, t.tx_id LIMIT`,
-    becomes: `t.created_at DESC, t.tx_id LIMIT`,
+    text: `own.tx_id) t ORDER BY t.state = 'PENDING' DESC, t.created_at,`,
+    becomes: `own.tx_id) t ORDER BY t.state = 'PENDING' DESC, t.created_at DESC,`,
     why: 'the oldest of equal payloads gets the highest nonce',
+  },
+  {
+    id: 'lost-payload-any-call',
+    in: 'IS_THE_SAME_BESIDES_PERMITS',
+    text: 'substr(t.data, start + 1, until - start) <> substr(p.data, start + 1, until - start)',
+    becomes: 'false',
+    why: 'calls that only look like what is out cut off the one that was sent, which is executed again',
+  },
+  {
+    id: 'lost-payload-places-out-of-order',
+    in: 'IS_THE_SAME_BESIDES_PERMITS',
+    text: 'OVER (ORDER BY at, bytes)',
+    becomes: 'OVER (ORDER BY at DESC, bytes)',
+    why: 'the places of permits are compared, too, so what was sent with one is executed again',
+  },
+  {
+    id: 'lost-payload-exact-last',
+    in: 'lost_with_payload',
+    text: 'ORDER BY t.data = p.data DESC,',
+    becomes: 'ORDER BY t.data = p.data,',
+    why: 'calls that only look like what is out cut off the one that was sent',
   },
   {
     id: 'lost-reconciled-once',

@@ -59,7 +59,7 @@ beforeEach(() => {
     new NewFills({ next: () => `fill-${(made += 1)}` }),
     {
       holders: async () => held,
-      withPayloadOf: async () => waiting,
+      withPayloadOf: async (_signer: unknown, _sent: unknown, most: number) => waiting.slice(0, most),
       named: async () => named,
       reconciled: async (_fence: unknown, ...args: unknown[]) => void reconciled.push(args),
       permitsLost: async (_fence: unknown, ids: readonly string[]) => void permitsLost.push(...ids),
@@ -90,6 +90,7 @@ function adopt(
   sent: readonly SentTransaction[],
   overrides: Partial<SignerOutlook> = {},
   latest = CURSOR,
+  anyway = false,
 ): Promise<boolean> {
   const known: SignerOutlook = {
     signer: SIGNER,
@@ -101,7 +102,7 @@ function adopt(
     epoch: 1,
   };
   const findings = new Findings({ ...known, ...overrides }, latest, sent, 0n, true, false);
-  return adoptSent.execute(LEASE, findings).then((matches) => matches !== null);
+  return adoptSent.execute(LEASE, findings, anyway).then((matches) => matches !== null);
 }
 
 const open = (nonce: bigint, txId: string | null): Partial<SignerOutlook> => ({ open: [{ nonce, txId }] });
@@ -115,6 +116,41 @@ function slots(): [bigint, string | null][] {
     .map(({ nonce, txId }): [bigint, string | null] => [nonce, isFill.has(txId) ? null : txId])
     .sort(([a], [b]) => Number(a - b));
 }
+
+describe('when more txs look like what is out than are read', () => {
+  const accessList = [{ address: SIGNER.address, storageKeys: [] }];
+  /** They differ in what the database does not compare. */
+  const crowd = (count: number): RequestedTx[] =>
+    Array.from({ length: count }, (_, n) => {
+      const { tx, request } = aTx(`tx-${n}`);
+      return { tx, request: { ...request, payload: { ...request.payload, accessList } } };
+    });
+
+  it('nothing is called foreign, unless an operator vouches', async () => {
+    waiting = [...crowd(103), aTx('cut off')];
+    for (const latest of [CURSOR, 11n]) expect(await adopt([aSent(10n)], {}, latest)).toBe(false);
+    expect([writes.written, slots()]).toEqual([[], []]);
+    expect(await adopt([aSent(10n)], {}, CURSOR, true)).toBe(true);
+    expect(slots()).toEqual([[10n, null]]);
+  });
+
+  it('what none of them looks like is called foreign all the same, and what is among them is ours', async () => {
+    waiting = [aTx('a'), ...crowd(150)];
+    expect(await adopt([aSent(10n), aSent(11n, FOREIGN)])).toBe(true);
+    expect(slots()).toEqual([
+      [10n, 'a'],
+      [11n, null],
+    ]);
+  });
+
+  it('a nonce that an outside sender has is not called used by it, where a payload of ours may be out', async () => {
+    const tx = aManagedTx({ txId: 'hold', kind: 'hold', nonce: 10n, state: 'ALLOCATED' }).build();
+    held = [{ tx, request: aRequest() }];
+    waiting = [...crowd(103), aTx('cut off')];
+    expect(await adopt([aSent(10n)], { suspect: true })).toBe(false);
+    expect(await adopt([aSent(10n)])).toBe(true);
+  });
+});
 
 it('what was sent for a tx with a permit keeps the nonce of the permit, which nobody knows, from others', async () => {
   const { tx, request } = aTx('a');

@@ -69,8 +69,12 @@ export abstract class LostCommitsRepository {
   abstract named(holdIds: readonly string[]): Promise<ReadonlySet<Hash>>;
   /** Seconds since 1970, by the database clock: nothing that was lost was sent before. Null when no tx waits or is in flight. */
   abstract waitingSince(signer: SignerId): Promise<number | null>;
-  /** Waiting txs, and payloads in flight that nothing competes with, with one of these payloads. Oldest first. */
-  abstract withPayloadOf(signer: SignerId, payloads: readonly SentTransaction[]): Promise<RequestedTx[]>;
+  /**
+   * Waiting txs, and payloads in flight that nothing competes with, with one of these payloads: equal in receiver, value and data besides the parts of
+   * permits. Oldest first.
+   * @param most of each payload; those with its very data before others with permits, and those that wait before those in flight
+   */
+  abstract withPayloadOf(signer: SignerId, payloads: readonly SentTransaction[], most: number): Promise<RequestedTx[]>;
   /** Those of the signers that were not reconciled in the current epoch. */
   abstract suspects(tx: Tx, signers: readonly SignerId[]): Promise<SignerId[]>;
   /**

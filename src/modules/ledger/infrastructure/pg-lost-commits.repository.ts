@@ -15,9 +15,6 @@ import {
 import type { RequestedTx } from '../domain/managed-tx.repository.js';
 import { PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
 
-/** Txs with the same payload to read at most: each unknown transaction needs only one of them. */
-const MAX_CANDIDATES_TXS = 10_000;
-
 const NEWEST_EPOCH = `coalesce((SELECT e.epoch FROM database_epoch e ORDER BY e.epoch DESC LIMIT 1), 1)`;
 /** What the database may have lost of the signer in this row was not looked for yet. */
 export function isSuspect(row: string): string {
@@ -103,31 +100,42 @@ export const WAITING_SINCE = {
      WHERE waiting.since IS NOT NULL`,
 };
 
-/** Its data has zeros where parts of permits come: who reads it compares the rest. */
-const LOOKS_LIKE = `2 * octet_length(t.data) + 2 = length(p.data) AND substr(t.data, 1, 4) = decode(substr(p.data, 3, 8), 'hex')`;
+/** Between the places of its permits, and before and behind them. In the places its data has zeros. */
+const IS_THE_SAME_BESIDES_PERMITS = `
+  octet_length(t.data) = octet_length(p.data) AND NOT EXISTS (
+    SELECT FROM (SELECT at + bytes AS start, lead(at, 1, octet_length(t.data)) OVER (ORDER BY at, bytes) AS until
+                   FROM (SELECT (place ->> 'at')::int AS at, (place ->> 'bytes')::int AS bytes
+                           FROM jsonb_array_elements(t.options -> 'permits') AS permit, jsonb_array_elements(permit -> 'places') AS place
+                         UNION ALL VALUES (0, 0)) places) rest
+     WHERE until > start AND substr(t.data, start + 1, until - start) <> substr(p.data, start + 1, until - start))`;
 
 const hasPayload = (state: string): string => `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, t.created_at
       FROM managed_tx t
-     WHERE t.chain_id = $1 AND t.signer = $2 AND ${state}
-       AND EXISTS (SELECT FROM unnest($3::text[], $4::numeric[], $5::text[]) AS p (to_address, value, data)
-                    WHERE t.to_address IS NOT DISTINCT FROM p.to_address AND t.value = p.value
-                      AND (t.data = decode(substr(p.data, 3), 'hex') OR t.options ? 'permits' AND ${LOOKS_LIKE}))`;
+     WHERE t.chain_id = $1 AND t.signer = $2 AND ${state} AND t.to_address IS NOT DISTINCT FROM p.to_address AND t.value = p.value
+       AND (t.data = p.data OR t.options ? 'permits' AND ${IS_THE_SAME_BESIDES_PERMITS})`;
 
 /**
  * Reads all waiting txs, and all in flight: payloads have no index. What its client cancelled, or can never be sent, gets no other nonce. Who lost
- * a race does not hold its slot; what a replacement competes with gets it back. One query per kind, as for {@link WAITING_SINCE}.
+ * a race does not hold its slot; what a replacement competes with gets it back. One query per kind, as for {@link WAITING_SINCE}. Bounded for each
+ * payload by itself, so that those of one are not cut off because another has many.
  */
 export const WITH_PAYLOAD = {
   name: 'lost_with_payload',
   text: `
-    SELECT * FROM (${hasPayload(`t.state = 'PENDING'`)}
+    SELECT * FROM (
+      SELECT DISTINCT ON (own.tx_id) own.*
+        FROM (SELECT DISTINCT to_address, value, decode(substr(data, 3), 'hex') AS data
+                FROM unnest($3::text[], $4::numeric[], $5::text[]) AS s (to_address, value, data)) p
+       CROSS JOIN LATERAL (SELECT * FROM (${hasPayload(`t.state = 'PENDING'`)}
      UNION ALL ${hasPayload(`t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`)}
        AND (t.state <> 'MINED' OR ${LOST_ITS_NONCE})
        AND t.kind = 'payload' AND coalesce(t.closing ->> 'as', 'PENDING') = 'PENDING'
        AND EXISTS (SELECT FROM signer_nonce_allocation s
                     WHERE s.chain_id = t.chain_id AND s.signer = t.signer AND s.nonce = t.nonce AND s.status = 'HELD' AND s.tx_id = coalesce(t.replaced_by, t.tx_id))) t
-     ORDER BY t.state = 'PENDING' DESC, t.created_at, t.tx_id LIMIT ${MAX_CANDIDATES_TXS}`,
+     ORDER BY t.data = p.data DESC, t.state = 'PENDING' DESC, t.created_at, t.tx_id LIMIT $6) own
+       ORDER BY own.tx_id) t
+     ORDER BY t.state = 'PENDING' DESC, t.created_at, t.tx_id`,
 };
 
 const RECONCILED = {
@@ -241,13 +249,18 @@ export class PgLostCommitsRepository extends LostCommitsRepository {
     return rows[0]?.since ?? null;
   }
 
-  async withPayloadOf({ chainId, address }: SignerId, payloads: readonly SentTransaction[]): Promise<RequestedTx[]> {
+  async withPayloadOf(
+    { chainId, address }: SignerId,
+    payloads: readonly SentTransaction[],
+    most: number,
+  ): Promise<RequestedTx[]> {
     const { rows } = await this.database.query<RequestRow>(WITH_PAYLOAD, [
       chainId,
       address,
       payloads.map(({ to }) => to),
       payloads.map(({ value }) => value),
       payloads.map(({ data }) => data),
+      most,
     ]);
     return rows.map(toRequested);
   }

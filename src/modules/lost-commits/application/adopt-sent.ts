@@ -16,7 +16,7 @@ import { Log } from '../../../platform/logging/log.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import type { SentTransaction } from '../../chain/index.js';
 import { Custody, type Fence, type Lease, NonceLedger, type SlotHolder } from '../../signers/index.js';
-import { carries, hasMoved, isNoOp, type Match, matchSent } from '../domain/match-sent.js';
+import { carries, hasMoved, isNoOp, type Match, matchSent, mayBeCutOff } from '../domain/match-sent.js';
 import type { Findings } from './findings.js';
 
 /** Sent transactions of one nonce, and the tx whose attempts they become. */
@@ -40,6 +40,8 @@ type MayBeOurs = (sent: SentTransaction) => boolean;
 
 /** Each nonce of a gap costs a no-op, so a foreign transaction far above our nonces is ignored. */
 const WIDEST_GAP_NONCES = 64n;
+/** Txs with one payload to read, besides three for each transaction that is out: it takes one, and rivals of one do not count. */
+const MORE_CANDIDATES_TXS = 100;
 const NOTHING: ChangeSet = {};
 const NO_OP_FOUND = 'the database lost why a no-op was signed for its nonce';
 const WITHDRAWN = 'the database lost why what it replaces was sent again';
@@ -64,10 +66,14 @@ export class AdoptSent {
     private readonly log: Log,
   ) {}
 
-  /** @returns what was stored; null when a waiting tx was changed meanwhile, and nothing is written */
-  async execute(lease: Lease, findings: Findings): Promise<readonly Match[] | null> {
+  /**
+   * @param anyway an operator vouches for what could not be read
+   * @returns what was stored; null when a waiting tx was changed meanwhile, or too many look like what is out, and nothing is written
+   */
+  async execute(lease: Lease, findings: Findings, anyway = false): Promise<readonly Match[] | null> {
     const { signer, suspect, epoch } = findings.outlook;
-    const { matches, mayBeOurs } = await this.matchesOf(findings);
+    const { matches, mayBeOurs, isCutOff } = await this.matchesOf(findings);
+    if (isCutOff && !anyway) return null;
     if (matches.length === 0 && !suspect) return [];
     const moved = matches.flatMap((match) => (match.tx && hasMoved(match) ? [match.tx.tx] : []));
     const adopted = this.adopted(signer, matches, mayBeOurs, await this.repository.rivals(moved));
@@ -86,7 +92,7 @@ export class AdoptSent {
     return matches;
   }
 
-  private async matchesOf(findings: Findings): Promise<{ matches: Match[]; mayBeOurs: MayBeOurs }> {
+  private async matchesOf(findings: Findings): Promise<{ matches: Match[]; mayBeOurs: MayBeOurs; isCutOff?: boolean }> {
     const { outlook, latest, unknown } = findings;
     const { signer, open, cursor } = outlook;
     if (unknown.length === 0) return { matches: [], mayBeOurs: () => false };
@@ -96,7 +102,8 @@ export class AdoptSent {
     const free = new Set(open.flatMap(({ nonce, txId }) => (txId === null ? [nonce] : [])));
     // Else the nonce was used for good, and what is out with it changes nothing.
     const concerning = unknown.filter(({ nonce }) => nonce >= cursor || free.has(nonce) || holders.has(nonce));
-    const others = outlook.known ? await this.lost.withPayloadOf(signer, concerning) : [];
+    const most = 3 * concerning.length + MORE_CANDIDATES_TXS;
+    const others = outlook.known ? await this.lost.withPayloadOf(signer, concerning, most) : [];
     // Of those that are MINED only the no-op is. What has a replacement rests, unless neither of the two is out with their nonce.
     const mayBeElsewhere = ({ tx: { id, state, progress } }: RequestedTx): boolean => {
       const { nonce, replacedBy } = progress;
@@ -104,14 +111,17 @@ export class AdoptSent {
       return findings.lacks(id, nonce) && (replacedBy === null || findings.lacks(replacedBy, nonce));
     };
     const mayBeOurs = await this.maybeOurs(outlook, found);
-    const matches = upToGap(matchSent(concerning, holders, others, mayBeElsewhere, mayBeOurs), maxOf(cursor, latest));
+    const all = matchSent(concerning, holders, others, mayBeElsewhere, mayBeOurs);
+    const mayBeOfUs = concerning.filter((sent) => !holders.get(sent.nonce)?.tx.isHold || mayBeOurs(sent));
+    const isCutOff = all.some((match) => mayBeCutOff(match, mayBeOfUs, others, most));
+    const matches = upToGap(all, maxOf(cursor, latest));
     const left = holdersThatLeft(matches);
     const ours = matches.filter(
       // Ignores two kinds of foreign transactions: one with the nonce of a tx, because the two compete; and a mined one, because it needs no
       // slot. The slot of a tx that moved is nobody's.
       ({ nonce, tx, holder }) => tx !== null || (holder ? left.has(holder.tx.id) : nonce >= latest),
     );
-    return { matches: ours, mayBeOurs };
+    return { matches: ours, mayBeOurs, isCutOff };
   }
 
   /**

@@ -57,7 +57,7 @@ export class ReconcileLanes {
       return;
     }
     try {
-      if (await this.adopt.execute(lease, findings)) this.goOn(lease.signer);
+      if (await this.adopt.execute(lease, findings, anyway)) this.goOn(lease.signer);
       else this.held.keep(lease.signer);
     } catch (error) {
       if (error instanceof LeaseLost) throw error;

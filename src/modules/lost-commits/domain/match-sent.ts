@@ -49,9 +49,7 @@ export function matchSent(
     const holder = holders.get(nonce);
     if (senders.has(nonce)) continue;
     if (holder && isLeft(holder) && isClosed(group)) take(nonce, holder);
-    // The slot of a fill is never given up, nor that of a payload that may be out.
-    else if (holder?.tx.kind !== 'fill' && holder?.tx.state !== 'IN_MEMPOOL')
-      take(nonce, senderIn(waitingFirst.filter(isLeft), some));
+    else if (mayBePassedOn(holder)) take(nonce, senderIn(waitingFirst.filter(isLeft), some));
   }
   // Last: what none of ours sent, its outside sender did.
   for (const [nonce] of byNonce)
@@ -104,15 +102,45 @@ export function isNoOp(sent: SentTransaction): boolean {
   return carries(sent, { payload: noOpPayload(sent.account, sent.type) });
 }
 
-/** Ignores gas, fees and the parts of permits: Lockstep chooses them for each attempt, or may have made them anew. */
-export function carries(
-  sent: SentTransaction,
-  { payload }: { readonly payload: Omit<TxPayload, 'gasLimit'> },
+/** The slot of a fill is never given up, nor that of a payload that may be out. */
+function mayBePassedOn(holder: RequestedTx | undefined): boolean {
+  return holder?.tx.kind !== 'fill' && holder?.tx.state !== 'IN_MEMPOOL';
+}
+
+/**
+ * Whether the tx that sent this may be missing among those that were read, of which each payload has `most`. It would be executed again when what is
+ * out were called foreign.
+ */
+export function mayBeCutOff(
+  { nonce, tx, holder }: Match,
+  sent: readonly SentTransaction[],
+  others: readonly RequestedTx[],
+  most: number,
 ): boolean {
+  if (tx !== null && !tx.tx.isHold) return false;
+  if (!mayBePassedOn(holder)) return false;
+  return sent.some(
+    (each) => each.nonce === nonce && others.filter(({ request }) => isCallOf(each, request)).length >= most,
+  );
+}
+
+interface Carried {
+  readonly payload: Omit<TxPayload, 'gasLimit'>;
+}
+
+/** Ignores the parts of permits: they may have been made anew. */
+function isCallOf(sent: SentTransaction, { payload }: Carried): boolean {
   return (
     sent.to === payload.to &&
     sent.value === payload.value &&
-    withoutPermits(sent.data, payload.permits) === withoutPermits(payload.data, payload.permits) &&
+    withoutPermits(sent.data, payload.permits) === withoutPermits(payload.data, payload.permits)
+  );
+}
+
+/** Ignores gas, fees and the parts of permits: Lockstep chooses them for each attempt, or may have made them anew. */
+export function carries(sent: SentTransaction, { payload }: Carried): boolean {
+  return (
+    isCallOf(sent, { payload }) &&
     JSON.stringify(sent.accessList.map(inOrder)) === JSON.stringify(payload.accessList.map(inOrder)) &&
     JSON.stringify(sent.blobHashes ?? []) === JSON.stringify(payload.blobHashes ?? []) &&
     JSON.stringify((sent.authorizationList ?? []).map(target)) ===
