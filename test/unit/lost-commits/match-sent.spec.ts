@@ -233,4 +233,14 @@ describe('a payload with a permit', () => {
     for (const other of [`0x12345679${'01'.repeat(65)}`, `${sent.data}00`, sent.data.slice(0, -2)])
       expect(match([{ ...sent, data: parseHex(other) }], NOBODY, [ours])).toMatchObject([{ tx: null }]);
   });
+
+  it('belongs to the tx with its very permit, also when an older one wants the same call', () => {
+    const [first, second] = [aMadePermit(), remade].map(withIts) as [TxPayload, TxPayload];
+    const old = aTx('old', { ...PAYLOAD, data: template, permits: [permit] });
+    const young = aTx('young', { ...second, permits: [{ ...permit, made: remade }] });
+    const found = match([aSent(7n, second), aSent(8n, first)], NOBODY, [old, young]);
+    expect(found.map(({ tx }) => tx?.tx.id)).toEqual(['young', 'old']);
+    const swapped = match([aSent(7n, first), aSent(8n, second)], NOBODY, [young, old]);
+    expect(swapped.map(({ tx }) => tx?.tx.id)).toEqual(['old', 'young']);
+  });
 });

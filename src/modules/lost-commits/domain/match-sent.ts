@@ -43,14 +43,21 @@ export function matchSent(
   }
   const waitingFirst = others.filter(mayBeElsewhere).sort((a, b) => Number(isInFlight(a)) - Number(isInFlight(b)));
   const isClosed = ([nonce, group]: Group): boolean => group.some((each) => closes(each, holders.get(nonce)));
-  // Whether the holder moved is known before a no-op is taken for its.
-  for (const group of [...byNonce.filter((each) => !isClosed(each)), ...byNonce.filter(isClosed)]) {
-    const [nonce, some] = group;
-    const holder = holders.get(nonce);
-    if (senders.has(nonce)) continue;
-    if (holder && isLeft(holder) && isClosed(group)) take(nonce, holder);
-    else if (mayBePassedOn(holder)) take(nonce, senderIn(waitingFirst.filter(isLeft), some));
-  }
+  const open = byNonce.filter((each) => !isClosed(each));
+  // What carries the permit of a tx is not given to an older one. Whether the holder moved is known before a no-op is taken for its.
+  const rounds = [
+    { groups: open, isIts: carriesAsStored },
+    { groups: open, isIts: carries },
+    { groups: byNonce.filter(isClosed), isIts: carries },
+  ];
+  for (const { groups, isIts } of rounds)
+    for (const group of groups) {
+      const [nonce, some] = group;
+      const holder = holders.get(nonce);
+      if (senders.has(nonce)) continue;
+      if (holder && isLeft(holder) && isClosed(group)) take(nonce, holder);
+      else if (mayBePassedOn(holder)) take(nonce, senderIn(waitingFirst.filter(isLeft), some, isIts));
+    }
   // Last: what none of ours sent, its outside sender did.
   for (const [nonce] of byNonce)
     if (!senders.has(nonce) && holders.get(nonce)?.tx.isHold) take(nonce, holders.get(nonce));
@@ -90,8 +97,12 @@ function rivalOf(
   return senderIn([holder, ...others.filter(isOfRace)], sent);
 }
 
-function senderIn(txs: readonly RequestedTx[], sent: readonly SentTransaction[]): RequestedTx | undefined {
-  return txs.find(({ tx, request }) => !tx.isHold && sent.some((each) => carries(each, request)));
+function senderIn(
+  txs: readonly RequestedTx[],
+  sent: readonly SentTransaction[],
+  isIts = carries,
+): RequestedTx | undefined {
+  return txs.find(({ tx, request }) => !tx.isHold && sent.some((each) => isIts(each, request)));
 }
 
 function closes(sent: SentTransaction, holder: RequestedTx | undefined): boolean {
@@ -146,6 +157,11 @@ export function carries(sent: SentTransaction, { payload }: Carried): boolean {
     JSON.stringify((sent.authorizationList ?? []).map(target)) ===
       JSON.stringify((payload.authorizationList ?? []).map(target))
   );
+}
+
+/** With the permits that the database knows. */
+function carriesAsStored(sent: SentTransaction, { payload }: Carried): boolean {
+  return sent.data === payload.data && carries(sent, { payload });
 }
 
 /** Its authority is left out: Lockstep signs some authorizations itself. */
