@@ -176,6 +176,20 @@ describe('of an owner and a contract', () => {
     expect(new Set(nonces).size).toBe(5);
   });
 
+  it('the next permit is made although the endpoints do not agree on what became of the one before, whose tx is final', async () => {
+    await permits.create(1, sender, owner);
+    for (let round = 0; round < 2; round += 1) await turn();
+    lab.chain.agreedPermitNonces = async (questions) => questions.map(() => null);
+    await confirm(7n);
+    await permits.create(2, other, owner);
+    for (let round = 0; round < 2; round += 1) await turn();
+    expect(await permits.rows()).toEqual(['7 HELD', '- WANTED']);
+    permits.next(owner, 8n);
+    await permits.later(60);
+    for (let round = 0; round < 2; round += 1) await turn();
+    expect(await permits.rows()).toEqual(['7 HELD', '8 HELD']);
+  });
+
   it('a permit whose tx gets no nonce is taken back for the one behind it', async () => {
     lab.chain.faults.estimate = ({ from }) =>
       from === sender.address ? { kind: 'unclear', message: 'what?' } : undefined;

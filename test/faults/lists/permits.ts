@@ -24,6 +24,13 @@ export const PERMITS: readonly Fault[] = faults(int('permits.int-spec'), [
     why: 'the second permit waits until the first one is final',
   },
   {
+    id: 'permit-until-the-end-is-written',
+    in: 'WAS_MINED',
+    text: 'OR u.state IN ${FINAL_STATES}',
+    becomes: '',
+    why: 'all others of an owner wait until the endpoints agree on a nonce of a final tx',
+  },
+  {
     id: 'permit-after-lost-commits',
     in: 'IS_FIRST',
     text: `o.status IN ('HELD', 'LOST')`,

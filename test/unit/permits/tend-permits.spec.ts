@@ -22,6 +22,8 @@ let read: SignerId[][];
 let nonceOf: (owner: string) => Promise<bigint | null>;
 /** What happened, in order. */
 let calls: unknown[];
+/** After which what was put off is looked at again. */
+let pauses: number[];
 let isAtWork: boolean;
 let signs: boolean;
 let tend: TendPermits;
@@ -39,7 +41,7 @@ const pause: Pause = async () => {
 };
 
 beforeEach(() => {
-  slowest = [];
+  [slowest, pauses] = [[], []];
   [held, due, read, calls, isAtWork, signs] = [[LEASE], [], [], [], false, true];
   [nonceOf, headS] = [async () => 7n, 2_000];
   tend = new TendPermits(
@@ -52,7 +54,10 @@ beforeEach(() => {
       },
       withdraw: async (_fence, { id }, pauseMs) => (calls.push(['withdraw', id, pauseMs > 0]), true),
       end: async (_fence, { id }, isUsed) => (calls.push(['end', id, isUsed]), true),
-      postpone: async ({ id }) => void calls.push(['postpone', id]),
+      postpone: async ({ id }, pauseMs) => {
+        calls.push(['postpone', id]);
+        pauses.push(pauseMs);
+      },
     }),
     {
       run: async (
@@ -194,6 +199,14 @@ describe('a permit', () => {
     const asked = permitNonce === null ? [] : [ALL_ASKED];
     expect(await tended({ stage: 'ended', permit: null, permitNonce })).toEqual([...asked, ...expected]);
   });
+});
+
+it('the end of one that endpoints do not agree on is never put off for long, however often it was taken back before', async () => {
+  nonceOf = async () => null;
+  await tended({ stage: 'ended', permitNonce: 7n, tries: 20 });
+  expect(pauses.at(-1)).toBeLessThan(60_000);
+  await tended({ stage: 'made', permitNonce: 7n, tries: 20 });
+  expect(pauses.at(-1)).toBeGreaterThan(300_000);
 });
 
 it('an owner whose contract does not answer holds up no other one, and is not asked twice', async () => {

@@ -15,8 +15,8 @@ const wants = (tx: string, row: string): string =>
 const hasEnded = (tx: string, row: string): string =>
   `(${tx}.state IN ${FINAL_STATES} OR (${tx}.state = 'PENDING' AND NOT coalesce(${wants(tx, row)}, false)))`;
 
-/** The last block says that what has permit `o` of tx `u` was mined with its payload. */
-const WAS_MINED = `(u.state = 'MINED' AND u.closing IS NULL)`;
+/** The last block says that what has permit `o` of tx `u` was mined with its payload, or it is final: then the contract tells what it did. */
+const WAS_MINED = `(u.state = 'MINED' AND u.closing IS NULL OR u.state IN ${FINAL_STATES})`;
 
 /** Who may have sent something for a tx that waits, with a permit that the database lost. Jumps from sender to sender. */
 const HAS_SUSPECT = `EXISTS (

@@ -20,6 +20,9 @@ const MOST_OWNERS = 500;
 /** So long after the deadline of a permit by the clock of the chain, no reorg leads back before it. */
 const OVER_S = 24n * 3_600n;
 
+/** The pauses before the next try to end one grow with so many tries at most, less than a minute: others may wait for its nonce. */
+const MOST_END_TRIES = 3;
+
 /** Owners whose contract or custody is slower do not hold up the next look at the others. */
 const LONGEST_WAIT_MS = 2_000;
 
@@ -114,7 +117,10 @@ export class TendPermits {
       return (lease) => this.underFence(lease, (fence) => this.store.end(fence, use, isUsed));
     }
     if (next === null) {
-      await this.store.postpone(use, pauseMs(use));
+      await this.store.postpone(
+        use,
+        pauseMs(stage === 'ended' ? { ...use, tries: Math.min(use.tries, MOST_END_TRIES) } : use),
+      );
       return null;
     }
     // Of one that was made. A nonce that another one has is refused where it is stored.
