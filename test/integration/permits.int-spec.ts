@@ -596,6 +596,51 @@ describe('a database that lost commits', () => {
     },
   );
 
+  it('sends no tx with a permit that it knows, whose nonce may be out with another one', async () => {
+    const ids = [await permits.create(1, sender, owner), await permits.create(2, other, owner)];
+    await lab.node.step(sender, other);
+    await lab.node.permits();
+    const standby = await Standby.of(lab.node.get(Database));
+    await permits.later(31);
+    for (let look = 0; look < 2; look += 1) await lab.node.permits();
+    await makeWaitingDue(lab.node);
+    await lab.node.step(other);
+    expect([await states(...ids), await permits.rows()]).toEqual([
+      ['PENDING', 'IN_MEMPOOL'],
+      ['- WANTED', '7 HELD'],
+    ]);
+    await lab.node.releaseLeases();
+    await standby.promote(true);
+    const next = await lab.startNode({}, ({ nonce }) => Object.assign(nonce, { poolQuietTime: 1 }));
+    await next.step(owner, sender);
+    for (const searched of [sender, other]) {
+      await next.step(searched);
+      await makeWaitingDue(next);
+      await next.step(sender);
+      expect([permits.sentFor(1), (await permits.rows())[0]]).toEqual([[], '7 HELD']);
+    }
+    expect(await permits.rows()).toEqual(['7 HELD', '- LOST']);
+    lab.chain.mine();
+    permits.next(owner, 8n);
+    await next.follow();
+    for (let round = 0; round < 2; round += 1) await turn([next]);
+    expect(permits.sentFor(1).map((data) => permits.signedBy(data, 8n, owner))).toEqual([owner.address]);
+  });
+
+  it('keeps no permit back for what came later of a sender that nobody can look for', async () => {
+    await lab.node.releaseLeases();
+    await (await Standby.of(lab.node.get(Database))).promote(true);
+    const next = await lab.startNode({}, ({ nonce }) => Object.assign(nonce, { poolQuietTime: 1 }));
+    await permits.create(1, sender, owner);
+    await permits.create(2, other, owner);
+    await next.step(owner, sender);
+    await next.permits();
+    expect(await permits.rows()).toEqual(['- WANTED', '- WANTED']);
+    await permits.run(`UPDATE database_epoch SET started_at = started_at - interval '11 minutes'`);
+    await next.permits();
+    expect(await permits.rows()).toEqual(['7 HELD', '- WANTED']);
+  });
+
   it.each([7n, 8n])(
     'leaves a permit alone whose tx waits although it was sent, and that is bumped with the call that was sent (with nonce %p)',
     async (sentWith) => {

@@ -3,6 +3,7 @@ import { POLICY_MARK } from '../../policies/index.js';
 import { isPaused, isStopped } from '../../signers/index.js';
 import { ACTS, IS_REACHED, IS_UNPAID } from './authorization.statements.js';
 import { FINAL_STATES } from './managed-tx.rows.js';
+import { mayBeLost, WAS_MINED } from './permit-rows.js';
 import { isSuspect } from './pg-lost-commits.repository.js';
 
 /** A tx without a nonce for so long gives its permit back, when others wait for it. Long enough to prove at a second block that its gas estimate reverts. */
@@ -15,27 +16,14 @@ const wants = (tx: string, row: string): string =>
 const hasEnded = (tx: string, row: string): string =>
   `(${tx}.state IN ${FINAL_STATES} OR (${tx}.state = 'PENDING' AND NOT coalesce(${wants(tx, row)}, false)))`;
 
-/** The last block says that what has permit `o` of tx `u` was mined with its payload, or it is final: then the contract tells what it did. */
-const WAS_MINED = `(u.state = 'MINED' AND u.closing IS NULL OR u.state IN ${FINAL_STATES})`;
-
-/** Who may have sent something for a tx that waits, with a permit that the database lost. Jumps from sender to sender. */
-const HAS_SUSPECT = `EXISTS (
-    WITH RECURSIVE senders AS (
-      (SELECT c.sender FROM permit_nonce c WHERE c.chain_id = g.chain_id AND c.owner = g.owner AND c.contract = g.contract AND c.status = 'WANTED' ORDER BY c.sender LIMIT 1)
-      UNION ALL
-      SELECT (SELECT c.sender FROM permit_nonce c WHERE c.chain_id = g.chain_id AND c.owner = g.owner AND c.contract = g.contract AND c.status = 'WANTED' AND c.sender > l.sender ORDER BY c.sender LIMIT 1)
-        FROM senders l WHERE l.sender IS NOT NULL)
-    SELECT FROM (SELECT g.chain_id, l.sender AS signer FROM senders l WHERE l.sender IS NOT NULL) q WHERE ${isSuspect('q')})`;
-
 /**
  * The contract takes the nonces of an owner in their order, so the next permit is made when the one before was mined. What was sent with a permit that
  * was lost has a nonce that nobody here knows, until its tx is mined or waits again.
  */
 const IS_FIRST = `
   NOT EXISTS (SELECT FROM permit_nonce o JOIN managed_tx u ON u.tx_id = o.tx_id
-               WHERE o.chain_id = g.chain_id AND o.owner = g.owner AND o.contract = g.contract AND o.permit_id <> g.permit_id
-                 AND o.status IN ('HELD', 'LOST') AND NOT ${WAS_MINED} AND NOT (o.status = 'LOST' AND u.state = 'PENDING'))
-  AND NOT ${HAS_SUSPECT}`;
+               WHERE o.chain_id = g.chain_id AND o.owner = g.owner AND o.contract = g.contract AND o.permit_id <> g.permit_id AND o.status = 'HELD' AND NOT ${WAS_MINED})
+  AND NOT ${mayBeLost('g', 'g.owner', 'g.contract')}`;
 
 /** Its lane has come to it, and found a price and money for it. */
 const CAN_USE = `(${IS_REACHED} AND NOT ${IS_UNPAID('u')} AND NOT ${isStopped('u.account_id')})`;

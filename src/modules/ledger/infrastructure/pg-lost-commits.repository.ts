@@ -15,7 +15,7 @@ import {
 import type { RequestedTx } from '../domain/managed-tx.repository.js';
 import { PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
 
-const NEWEST_EPOCH = `coalesce((SELECT e.epoch FROM database_epoch e ORDER BY e.epoch DESC LIMIT 1), 1)`;
+export const NEWEST_EPOCH = `coalesce((SELECT e.epoch FROM database_epoch e ORDER BY e.epoch DESC LIMIT 1), 1)`;
 /** What the database may have lost of the signer in this row was not looked for yet. */
 export function isSuspect(row: string): string {
   return `

@@ -26,6 +26,7 @@ import {
   toRequested,
   wantsLonger,
 } from './managed-tx.rows.js';
+import { mayBeLost } from './permit-rows.js';
 import { MAKE_HELD_DUE } from './pg-tx-writer.js';
 
 /**
@@ -40,10 +41,14 @@ const IS_BEFORE_PARKED = `(-p.priority, p.tx_id) < (coalesce(parked.rank, 214748
 /** A hold whose sender wants it longer has not. */
 const HAS_EXPIRED = `coalesce(t.expires_at <= clock_timestamp(), false) AND NOT ${wantsLonger('t')}`;
 
-/** Less than a quarter of the time of a permit is left, so its tx may not be mined in time; or its owner is paused, and what it has signed is not to be used. */
+/**
+ * Less than a quarter of the time of a permit is left, so its tx may not be mined in time; or its owner is paused, and what it has signed is not to be used;
+ * or another tx may be out with its nonce, which was taken back in a past that is lost.
+ */
 const LACKS_PERMIT = `(t.options ? 'permits' AND EXISTS (
              SELECT FROM jsonb_array_elements(t.options -> 'permits') AS p
-              WHERE (p #>> '{made,deadline}')::float8 - (p ->> 'ttl')::float8 / 4 < extract(epoch FROM clock_timestamp()) OR ${isPaused('t.chain_id', `(p ->> 'owner')`)}))`;
+              WHERE (p #>> '{made,deadline}')::float8 - (p ->> 'ttl')::float8 / 4 < extract(epoch FROM clock_timestamp()) OR ${isPaused('t.chain_id', `(p ->> 'owner')`)}
+                 OR ${mayBeLost('t', `(p ->> 'owner')`, `(p ->> 'contract')`)}))`;
 
 /**
  * Reads the index managed_tx_waiting: txs that were not tried in the order (priority, age), and txs that were tried and are due, the
