@@ -410,13 +410,15 @@ CREATE TABLE permit_nonce (
   nonce         numeric(78,0) CHECK (nonce >= 0),
   status        text          COLLATE "C" NOT NULL DEFAULT 'WANTED' CHECK (status IN ('WANTED', 'HELD', 'LOST', 'CONSUMED', 'RELEASED')),
   made_at       timestamptz,
+  -- Of the permit, in seconds since 1970; where that is lost, not before it.
+  deadline      bigint,
   -- How often it was taken back.
   tries         integer       NOT NULL DEFAULT 0,
   due_at        timestamptz   NOT NULL DEFAULT clock_timestamp(),
   -- Of the lease of the owner that wrote it last.
   fencing_token bigint,
   created_at    timestamptz   NOT NULL DEFAULT clock_timestamp(),
-  CONSTRAINT permit_nonce_by_status CHECK ((status IN ('WANTED', 'LOST')) = (nonce IS NULL) AND (nonce IS NULL) = (made_at IS NULL))
+  CONSTRAINT permit_nonce_by_status CHECK ((status IN ('WANTED', 'LOST')) = (nonce IS NULL) AND (nonce IS NULL) = (made_at IS NULL) AND (status = 'WANTED') = (deadline IS NULL))
 );
 -- Also a guard: nothing is signed twice with one nonce, unless the chain says that it was not used.
 CREATE UNIQUE INDEX permit_nonce_used ON permit_nonce (chain_id, contract, owner, nonce) WHERE status IN ('HELD', 'CONSUMED');

@@ -190,6 +190,36 @@ describe('of an owner and a contract', () => {
     expect(await permits.rows()).toEqual(['7 HELD', '8 HELD']);
   });
 
+  it.each([false, true])(
+    'a tx that is never mined keeps the others waiting until its permit is of no use any more, and gets another one when it waits again (lost: %p)',
+    async (isLost) => {
+      const head = lab.chain.head.bind(lab.chain);
+      const ids = [await permits.create(1, sender, owner), await permits.create(2, other, owner)];
+      for (let round = 0; round < 2; round += 1) await turn();
+      if (isLost)
+        await permits.run(`UPDATE permit_nonce SET status = 'LOST', nonce = NULL, made_at = NULL WHERE nonce = 7`);
+      await permits.run(`INSERT INTO database_epoch (epoch, evidence, node_id) SELECT 2, '', '' WHERE ${isLost}`);
+      await permits.run(
+        `INSERT INTO signer_reconciliation (chain_id, signer, epoch, fencing_token) SELECT chain_id, signer, 2, 1 FROM signer_lease WHERE ${isLost}`,
+      );
+      await permits.later(3_600 + 86_400 - 60);
+      lab.chain.head = async () => ({ ...(await head()), timestamp: Math.floor(Date.now() / 1_000) });
+      await turn();
+      expect((await permits.rows())[1]).toBe('- WANTED');
+      await permits.later(61);
+      lab.chain.head = async () => ({ ...(await head()), timestamp: Math.floor(Date.now() / 1_000) - 120 });
+      await turn();
+      expect((await permits.rows())[1]).toBe('- WANTED');
+      lab.chain.head = async () => ({ ...(await head()), timestamp: Math.floor(Date.now() / 1_000) });
+      await permits.later(60);
+      for (let round = 0; round < 3; round += 1) await turn();
+      expect([await states(...ids), await permits.rows()]).toEqual([
+        ['IN_MEMPOOL', 'IN_MEMPOOL'],
+        ['- WANTED', '7 HELD'],
+      ]);
+    },
+  );
+
   it('a permit whose tx gets no nonce is taken back for the one behind it', async () => {
     lab.chain.faults.estimate = ({ from }) =>
       from === sender.address ? { kind: 'unclear', message: 'what?' } : undefined;

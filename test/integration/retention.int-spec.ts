@@ -219,7 +219,7 @@ async function putFinished(n: number, more: Parameters<typeof stored.putTx>[1] =
       owner: anAddress(6),
       sender: anAddress(7),
     },
-    ...{ nonce: n, status: 'CONSUMED', made_at: 'now()' },
+    ...{ nonce: n, status: 'CONSUMED', made_at: 'now()', deadline: 0 },
   });
   await stored.put('tx_blob', {
     tx_id: txIdOf(n),

@@ -126,8 +126,8 @@ describe('a look at all work of a chain', () => {
     async (_, status, nonce, isOpen) => {
       const signer = lab.freshSigner();
       await lab.observer.write(
-        `INSERT INTO permit_nonce (tx_id, position, chain_id, contract, owner, sender, status, nonce, made_at)
-       VALUES (gen_random_uuid(), 0, $1, $2, $2, $2, $3, $4, CASE WHEN $4::numeric IS NOT NULL THEN now() END)`,
+        `INSERT INTO permit_nonce (tx_id, position, chain_id, contract, owner, sender, status, nonce, made_at, deadline)
+       VALUES (gen_random_uuid(), 0, $1, $2, $2, $2, $3, $4, CASE WHEN $4::numeric IS NOT NULL THEN now() END, CASE WHEN $3 <> 'WANTED' THEN 0 END)`,
         [signer.chainId, signer.address, status, nonce],
       );
       expect(await workOf(signer)).toEqual(isOpen ? { signer, hasPending: false, lease: 'free' } : null);

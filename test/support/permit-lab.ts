@@ -110,7 +110,9 @@ export class PermitLab {
   /** As if this much time had passed since permits were made, and since they were put off. */
   async later(seconds: number): Promise<void> {
     const span = `interval '${seconds} seconds'`;
-    await this.run(`UPDATE permit_nonce SET made_at = made_at - ${span}, due_at = due_at - ${span}`);
+    await this.run(
+      `UPDATE permit_nonce SET made_at = made_at - ${span}, deadline = deadline - ${seconds}, due_at = due_at - ${span}`,
+    );
     await this.run(
       `UPDATE managed_tx SET options = jsonb_set(options, '{permits,0,made,deadline}', to_jsonb(((options #>> '{permits,0,made,deadline}')::numeric - ${seconds})::text))
         WHERE options #> '{permits,0,made}' IS NOT NULL`,

@@ -28,6 +28,7 @@ export {
   type MadePermit,
   ownerOf,
   PERMIT_KINDS,
+  PERMIT_OVER_S,
   PERMIT_PARTS,
   type PermitKind,
   type PermitPart,

@@ -101,6 +101,20 @@ export const PERMITS: readonly Fault[] = faults(int('permits.int-spec'), [
     why: 'the nonce of a permit that has ended is never given back',
   },
   {
+    id: 'permit-over-at-once',
+    in: 'isOver',
+    text: `\${row}.deadline < extract(epoch FROM clock_timestamp()) - \${PERMIT_OVER_S}`,
+    becomes: `\${row}.deadline < extract(epoch FROM clock_timestamp())`,
+    why: 'a nonce is given out while its permit may be taken after a reorg',
+  },
+  {
+    id: 'permit-over-never',
+    in: 'permit_lapse',
+    text: "AND \${isOver('t', 'g')}",
+    becomes: 'AND false',
+    why: 'a tx that is never mined keeps the permits of an owner from all others for ever',
+  },
+  {
     id: 'permit-forgotten-never',
     in: 'permit_forget',
     text: `g.status IN ('WANTED', 'LOST') AND`,
@@ -173,8 +187,8 @@ export const PERMITS: readonly Fault[] = faults(int('permits.int-spec'), [
   {
     id: 'permit-not-lost',
     in: 'lost_permits',
-    text: "AND status = 'WANTED'",
-    becomes: "AND status = 'RELEASED'",
+    text: `AND g.status = 'WANTED'`,
+    becomes: `AND g.status = 'RELEASED'`,
     why: 'what was sent with a permit that the database lost does not keep its nonce',
   },
   {

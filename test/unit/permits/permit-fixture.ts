@@ -31,6 +31,7 @@ export function aPermitUse(overrides: Partial<PermitUse> = {}): PermitUse {
     permit: SIGNABLE,
     contract: TOKEN,
     permitNonce: null,
+    deadline: null,
     now: 1_000n,
     tries: 0,
     ...overrides,

@@ -53,6 +53,7 @@ beforeEach(() => {
         return due.filter(({ signer }) => owners.includes(signer));
       },
       withdraw: async (_fence, { id }, pauseMs) => (calls.push(['withdraw', id, pauseMs > 0]), true),
+      lapse: async (_fence, { id }) => (calls.push(['lapse', id]), true),
       end: async (_fence, { id }, isUsed) => (calls.push(['end', id, isUsed]), true),
       postpone: async ({ id }, pauseMs) => {
         calls.push(['postpone', id]);
@@ -101,7 +102,7 @@ const ASKED = ['ask', `${TOKEN} ${OWNER.address}`];
 const ALL_ASKED = ['ask all', ...ASKED.slice(1)];
 const made = (permitNonce: bigint, deadline = 1_000n + 1_800n): Partial<PermitUse> => ({
   stage: 'made',
-  permitNonce,
+  ...{ permitNonce, deadline },
   permit: { ...SIGNABLE, made: aMadePermit({ permitNonce, deadline }) },
 });
 const ID = aPermitUse().id;
@@ -149,13 +150,25 @@ describe('a permit', () => {
 
   it('ends unused without a word of its contract a day after its deadline by the clock of the chain, and not before', async () => {
     nonceOf = async () => null;
-    const use = { ...made(7n, 1_000n), stage: 'ended' } as const;
+    // Its request may be another one by now.
+    const use = { ...made(7n, 1_000n), permit: null, stage: 'ended' } as const;
     headS = 1_000 + 86_400;
     expect(await tended(use)).toEqual([ALL_ASKED, ['postpone', ID]]);
     [calls, headS] = [[], null];
     expect(await tended(use)).toEqual([ALL_ASKED, ['postpone', ID]]);
     [calls, headS] = [[], 1_001 + 86_400];
     expect(await tended(use)).toEqual([ALL_ASKED, ['end_permit', OWNER.address], ['end', ID, false]]);
+  });
+
+  it('of a tx in flight leaves its nonce to others a day after its deadline, also by the clock of the chain, whatever its contract tells', async () => {
+    const use = { ...made(7n, 1_000n), stage: 'over' } as const;
+    headS = 1_000 + 86_400;
+    expect(await tended(use)).toEqual([['postpone', ID]]);
+    [calls, headS] = [[], 1_001 + 86_400];
+    expect(await tended(use)).toEqual([
+      ['end_permit', OWNER.address],
+      ['lapse', ID],
+    ]);
   });
 
   it('that is overdue is taken back', async () => {

@@ -5,9 +5,9 @@ import type { MadePermit, RequestedPermit } from './permit.js';
 
 /**
  * `wanted`: its tx can use it, and no other one of its owner and contract is unmined. `made`: its tx waits with it. `overdue`: the same for too long, and
- * others wait. `ended`: its tx is final, or does not want it any more.
+ * others wait. `ended`: its tx is final, or does not want it any more. `over`: its tx is in flight, and its deadline has passed ({@link PERMIT_OVER_S}).
  */
-export type PermitStage = 'wanted' | 'made' | 'overdue' | 'ended';
+export type PermitStage = 'wanted' | 'made' | 'overdue' | 'ended' | 'over';
 
 /** A permit of a tx, and what is to be done with it. */
 export interface PermitUse {
@@ -25,6 +25,8 @@ export interface PermitUse {
   readonly contract: RequestedPermit['contract'];
   /** Null until it is made. */
   readonly permitNonce: bigint | null;
+  /** Seconds since 1970. Null until it is made. */
+  readonly deadline: bigint | null;
   /** Seconds since 1970, by the clock of the database. */
   readonly now: bigint;
   readonly tries: number;
@@ -45,6 +47,8 @@ export abstract class PermitStore {
   abstract withdraw(fence: Fence, use: PermitUse, pauseMs: number): Promise<boolean>;
   /** Its tx has ended. @param isUsed whether the contract says that its nonce was used; of no meaning for one that was never made */
   abstract end(fence: Fence, use: PermitUse, isUsed: boolean): Promise<boolean>;
+  /** Its tx is in flight with a permit that no contract takes: others may use its nonce, and another one is wanted if the tx waits again. */
+  abstract lapse(fence: Fence, use: PermitUse): Promise<boolean>;
   /** What could not be done is looked at again after a pause. */
   abstract postpone(use: PermitUse, pauseMs: number): Promise<void>;
 }

@@ -4,6 +4,9 @@ import type { JsonObject } from '../../../kernel/json.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { EcdsaSignature } from '../../../kernel/signing.js';
 
+/** So long after the deadline of a permit, by the clocks of the chain and of the database, no reorg leads back before it: no block takes it any more. */
+export const PERMIT_OVER_S = 24 * 3_600;
+
 /** What an argument of a call can take of a permit. `signature` is r, s and v in 65 bytes. */
 export const PERMIT_PARTS = ['v', 'r', 's', 'signature', 'nonce', 'deadline'] as const;
 export type PermitPart = (typeof PERMIT_PARTS)[number];

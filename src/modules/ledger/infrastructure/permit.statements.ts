@@ -2,6 +2,7 @@ import { NEXT_XID } from '../../events/index.js';
 import { POLICY_MARK } from '../../policies/index.js';
 import { isPaused, isStopped } from '../../signers/index.js';
 import { ACTS, IS_REACHED, IS_UNPAID } from './authorization.statements.js';
+import { PERMIT_OVER_S } from '../domain/permit.js';
 import { FINAL_STATES } from './managed-tx.rows.js';
 import { mayBeLost, WAS_MINED } from './permit-rows.js';
 import { isSuspect } from './pg-lost-commits.repository.js';
@@ -25,6 +26,10 @@ const IS_FIRST = `
                WHERE o.chain_id = g.chain_id AND o.owner = g.owner AND o.contract = g.contract AND o.permit_id <> g.permit_id AND o.status = 'HELD' AND NOT ${WAS_MINED})
   AND NOT ${mayBeLost('g', 'g.owner', 'g.contract')}`;
 
+/** In flight. What is mined may be taken back, and is in flight again then. */
+const isOver = (tx: string, row: string): string =>
+  `(${tx}.state IN ('ALLOCATED', 'IN_MEMPOOL') AND ${row}.status IN ('HELD', 'LOST') AND ${row}.deadline < extract(epoch FROM clock_timestamp()) - ${PERMIT_OVER_S})`;
+
 /** Its lane has come to it, and found a price and money for it. */
 const CAN_USE = `(${IS_REACHED} AND NOT ${IS_UNPAID('u')} AND NOT ${isStopped('u.account_id')})`;
 
@@ -39,19 +44,20 @@ const MOST_HELD_PERMITS = 1_000;
 export const OPEN = {
   name: 'permit_open',
   text: `
-    SELECT g.permit_id, g.tx_id, g.chain_id, g.contract, g.owner, g.sender, g.nonce, g.tries, t.request_hash, ${item('t', 'g')} AS item,
+    SELECT g.permit_id, g.tx_id, g.chain_id, g.contract, g.owner, g.sender, g.nonce, g.deadline, g.tries, t.request_hash, ${item('t', 'g')} AS item,
            extract(epoch FROM clock_timestamp())::bigint AS now, found.stage
       FROM unnest($2::text[]) AS w (owner)
      CROSS JOIN LATERAL (
        (SELECT s.permit_id,
                CASE WHEN ${hasEnded('u', 's')} THEN 'ended'
+                    WHEN ${isOver('u', 's')} THEN 'over'
                     WHEN s.status = 'LOST' THEN 'wanted'
                     WHEN s.made_at <= clock_timestamp() - ${OVERDUE} AND EXISTS (
                       SELECT FROM permit_nonce o WHERE o.chain_id = s.chain_id AND o.owner = s.owner AND o.contract = s.contract AND o.status = 'WANTED') THEN 'overdue'
                     ELSE 'made' END AS stage
           FROM permit_nonce s JOIN managed_tx u ON u.tx_id = s.tx_id
          WHERE s.owner = w.owner AND s.chain_id = $1 AND s.status IN ('HELD', 'LOST') AND s.due_at <= clock_timestamp()
-           AND (${hasEnded('u', 's')} OR u.state = 'PENDING' AND s.status = 'HELD' AND NOT ${isSuspect('u')} AND (u.next_resubmit_at <= clock_timestamp() + interval '5 seconds' OR s.made_at <= clock_timestamp() - ${OVERDUE})
+           AND (${hasEnded('u', 's')} OR ${isOver('u', 's')} OR u.state = 'PENDING' AND s.status = 'HELD' AND NOT ${isSuspect('u')} AND (u.next_resubmit_at <= clock_timestamp() + interval '5 seconds' OR s.made_at <= clock_timestamp() - ${OVERDUE})
                 OR s.status = 'LOST' AND ${CAN_USE} AND ${ACTS('$1', 's.sender')})
          ORDER BY s.owner, s.chain_id, s.contract LIMIT ${MOST_HELD_PERMITS})
        UNION ALL
@@ -107,7 +113,7 @@ export const MAKE = {
   text: `
     WITH locked AS (${LOCKED}),
     made AS (
-      UPDATE permit_nonce g SET status = 'HELD', nonce = $5, made_at = clock_timestamp(), due_at = clock_timestamp(), fencing_token = $8
+      UPDATE permit_nonce g SET status = 'HELD', nonce = $5, made_at = clock_timestamp(), deadline = ($7::jsonb ->> 'deadline')::bigint, due_at = clock_timestamp(), fencing_token = $8
         FROM locked l
        WHERE g.permit_id = $2 AND ${mayBeMade('l.account_id')}
       RETURNING g.*),
@@ -126,7 +132,7 @@ export const WITHDRAW = {
   text: `
     WITH locked AS (${LOCKED}),
     withdrawn AS (
-      UPDATE permit_nonce g SET status = 'WANTED', nonce = NULL, made_at = NULL, tries = g.tries + 1, fencing_token = $6, due_at = clock_timestamp() + $5::float8 * interval '1 ms'
+      UPDATE permit_nonce g SET status = 'WANTED', nonce = NULL, made_at = NULL, deadline = NULL, tries = g.tries + 1, fencing_token = $6, due_at = clock_timestamp() + $5::float8 * interval '1 ms'
         FROM locked l WHERE g.permit_id = $2 AND g.nonce = $4::numeric
       RETURNING g.*)
     UPDATE managed_tx t SET options = t.options #- ARRAY['permits', w.position::text, 'made'], version = t.version + 1, updated_at = clock_timestamp()
@@ -140,6 +146,13 @@ export const END = {
   text: `
     UPDATE permit_nonce g SET status = $3, fencing_token = $4 FROM managed_tx t
      WHERE g.permit_id = $1 AND g.nonce = $2::numeric AND g.status = 'HELD' AND ${HAS_ENDED}`,
+};
+
+export const LAPSE = {
+  name: 'permit_lapse',
+  text: `
+    UPDATE permit_nonce g SET status = 'WANTED', nonce = NULL, made_at = NULL, deadline = NULL, due_at = clock_timestamp(), fencing_token = $3 FROM managed_tx t
+     WHERE g.permit_id = $1 AND g.nonce IS NOT DISTINCT FROM $2::numeric AND t.tx_id = g.tx_id AND ${isOver('t', 'g')}`,
 };
 
 /** Its nonce is not known, or it has none. */

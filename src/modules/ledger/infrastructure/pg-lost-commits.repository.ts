@@ -161,10 +161,12 @@ export const DOUBT_UNSENT = {
        AND NOT t.tx_id = ANY($4::uuid[]) AND a.chain_id = unsent.chain_id AND a.tx_hash = unsent.tx_hash`,
 };
 
-/** In the commit that gives the txs their nonces: an owner gives a permit only to a tx that waits. */
+/** In the commit that gives the txs their nonces: an owner gives a permit only to a tx that waits. What is lost was made before. */
 export const PERMITS_LOST = {
   name: 'lost_permits',
-  text: `UPDATE permit_nonce SET status = 'LOST' WHERE tx_id = ANY($1::uuid[]) AND status = 'WANTED'`,
+  text: `
+    UPDATE permit_nonce g SET status = 'LOST', deadline = extract(epoch FROM clock_timestamp())::bigint + (t.options -> 'permits' -> g.position::int ->> 'ttl')::bigint
+      FROM managed_tx t WHERE t.tx_id = g.tx_id AND g.tx_id = ANY($1::uuid[]) AND g.status = 'WANTED' AND t.options -> 'permits' -> g.position::int IS NOT NULL`,
 };
 
 /** Above the highest consumed slot are only those in flight. */

@@ -19,6 +19,7 @@ interface OpenRow {
   owner: string;
   sender: string;
   nonce: string | null;
+  deadline: string | null;
   tries: number;
   now: string;
   /** `later`: others of its sender come up. */
@@ -78,6 +79,11 @@ export class PgPermitStore extends PermitStore {
     return rowCount === 1;
   }
 
+  async lapse(fence: Fence, { id, signer, permitNonce }: PermitUse): Promise<boolean> {
+    const { rowCount } = await PgTx.of(fence.tx).query(sql.LAPSE, [id, permitNonce, fence.tokenFor(signer)]);
+    return rowCount === 1;
+  }
+
   async postpone({ id }: PermitUse, pauseMs: number): Promise<void> {
     await this.database.query(sql.POSTPONE, [id, pauseMs]);
   }
@@ -94,6 +100,7 @@ function toUse(row: OpenRow, stage: PermitStage): PermitUse {
     permit: row.item && toPermit(row.item),
     contract: parseAddress(row.contract),
     permitNonce: row.nonce === null ? null : BigInt(row.nonce),
+    deadline: row.deadline === null ? null : BigInt(row.deadline),
     now: BigInt(row.now),
     tries: row.tries,
   };

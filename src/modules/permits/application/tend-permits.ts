@@ -5,7 +5,14 @@ import { endedWithin, Pauses } from '../../../platform/scheduling/pause.js';
 import { Portion } from '../../../platform/scheduling/portion.js';
 import { Chains, type PermitNonceQuestion } from '../../chain/index.js';
 import { type Fence, type Lease, LeaseManager } from '../../signers/index.js';
-import { LeasedWork, PermitStore, type PermitUse, type RequestedPermit, WriteChanges } from '../../ledger/index.js';
+import {
+  LeasedWork,
+  PERMIT_OVER_S,
+  PermitStore,
+  type PermitUse,
+  type RequestedPermit,
+  WriteChanges,
+} from '../../ledger/index.js';
 import { MakePermit, pauseMs } from './make-permit.js';
 
 /** What is to be written for a permit, on the worker of its owner. */
@@ -16,9 +23,6 @@ interface Step {
 
 /** Owners whose permits one statement reads. */
 const MOST_OWNERS = 500;
-
-/** So long after the deadline of a permit by the clock of the chain, no reorg leads back before it. */
-const OVER_S = 24n * 3_600n;
 
 /** The pauses before the next try to end one grow with so many tries at most, less than a minute: others may wait for its nonce. */
 const MOST_END_TRIES = 3;
@@ -112,6 +116,8 @@ export class TendPermits {
     const { stage, permit, permitNonce } = use;
     if (stage === 'overdue')
       return (lease) => this.underFence(lease, (fence) => this.store.withdraw(fence, use, pauseMs(use)));
+    if (stage === 'over' && (await this.isOver(use)))
+      return (lease) => this.underFence(lease, (fence) => this.store.lapse(fence, use));
     if (stage === 'ended' && (permitNonce === null || next !== null || (await this.isOver(use)))) {
       const isUsed = (next ?? 0n) > (permitNonce ?? 0n);
       return (lease) => this.underFence(lease, (fence) => this.store.end(fence, use, isUsed));
@@ -119,7 +125,7 @@ export class TendPermits {
     if (next === null) {
       await this.store.postpone(
         use,
-        pauseMs(stage === 'ended' ? { ...use, tries: Math.min(use.tries, MOST_END_TRIES) } : use),
+        pauseMs(stage === 'ended' || stage === 'over' ? { ...use, tries: Math.min(use.tries, MOST_END_TRIES) } : use),
       );
       return null;
     }
@@ -129,9 +135,9 @@ export class TendPermits {
   }
 
   /** No block takes it any more, whatever its contract says. */
-  private async isOver({ signer, permit }: PermitUse): Promise<boolean> {
+  private async isOver({ signer, deadline }: PermitUse): Promise<boolean> {
     const { timestamp } = await this.chains.get(signer.chainId).head();
-    return timestamp !== null && permit?.made !== undefined && BigInt(timestamp) > permit.made.deadline + OVER_S;
+    return timestamp !== null && deadline !== null && BigInt(timestamp) > deadline + BigInt(PERMIT_OVER_S);
   }
 
   private async making(use: PermitUse, permit: RequestedPermit, next: bigint): Promise<Step['write'] | null> {
