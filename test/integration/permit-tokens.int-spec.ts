@@ -110,10 +110,11 @@ async function confirmed(...txIds: readonly string[]): Promise<void> {
   expect(await lab.states(txIds)).toEqual(txIds.map(() => 'CONFIRMED'));
 }
 
+const run = (text: string): Promise<{ row: string }[]> => lab.node.get(Database).dataSource.query(text);
+
 const rows = async (): Promise<string[]> => {
   const text = `SELECT coalesce(nonce::text, '-') || ' ' || status AS row FROM permit_nonce ORDER BY created_at`;
-  const found = await lab.node.get(Database).query<{ row: string }>({ name: 'test_permit_rows', text }, []);
-  return found.rows.map(({ row }) => row);
+  return (await run(text)).map(({ row }) => row);
 };
 
 it('a token takes permits that two senders carry, one after the other', async () => {
@@ -125,6 +126,11 @@ it('a token takes permits that two senders carry, one after the other', async ()
   await lab.node.follow();
   for (let round = 0; round < 3; round += 1) await turn();
   await confirmed(...ids);
+  await lab.node.permits();
+  // There is one endpoint, so it has to tell it twice.
+  expect(await rows()).toEqual(['0 HELD', '1 HELD']);
+  await lab.mine();
+  await run(`UPDATE permit_nonce SET due_at = clock_timestamp()`);
   await lab.node.permits();
   expect([await balanceOf(first), await balanceOf(second), await balanceOf(owner)]).toEqual([30n, 12n, 958n]);
   expect([await nonceOf(owner), await rows()]).toEqual([2n, ['0 CONSUMED', '1 CONSUMED']]);

@@ -270,8 +270,9 @@ export class ModelChain implements ChainConnector {
     return questions.map(({ contract, owner }) => this.permitNonceOf.get(`${contract} ${owner}`) ?? null);
   }
 
-  agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]> {
-    return this.permitNonces(questions);
+  async agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(Agreed<bigint> | null)[]> {
+    const nonces = await this.permitNonces(questions);
+    return nonces.map((value) => (value === null ? null : { value, isAlone: this.speaksAlone }));
   }
 
   async usedCounts(nonces: readonly UsedNonces[]): Promise<UsedCount[]> {

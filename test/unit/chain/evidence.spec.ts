@@ -55,7 +55,7 @@ describe('the evidence that an irreversible decision needs', () => {
     const twice = (isAlone: boolean) => decisions.filter((decision) => observationsNeeded(decision, isAlone) === 2);
     const always = ['move_payload', 'release_hold', 'fail_payload', 'raise_cursor', 'hold_signer'];
     expect(twice(false).sort()).toEqual([...always].sort());
-    expect(twice(true).sort()).toEqual([...always, 'make_final', 'reopen_final'].sort());
+    expect(twice(true).sort()).toEqual([...always, 'make_final', 'reopen_final', 'judge_permit'].sort());
     const at = (number: number) => ({ number, hash: HASH });
     expect(isLaterObservation(at(7), at(7))).toBe(false);
     expect(isLaterObservation(at(7), at(8))).toBe(true);

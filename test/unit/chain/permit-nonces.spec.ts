@@ -38,7 +38,7 @@ it('the endpoints agree on the nonce of an owner when those that do not lag tell
     return agreedPermitNonces(pool, [{ contract: CONTRACT, owner: OWNER }]);
   };
   const answer = (value: bigint, isCurrent = true) => ({ replies: [result(word(value))], isCurrent });
-  expect(await answersTo(answer(7n), answer(7n))).toEqual([7n]);
+  expect(await answersTo(answer(7n), answer(7n))).toEqual([{ value: 7n, isAlone: false }]);
   expect(asked).toEqual([
     [
       'judge_permit',
@@ -46,8 +46,8 @@ it('the endpoints agree on the nonce of an owner when those that do not lag tell
     ],
   ]);
   expect(await answersTo(answer(7n), answer(8n))).toEqual([null]);
-  expect(await answersTo(answer(7n), answer(6n, false))).toEqual([7n]);
-  expect(await answersTo(answer(7n), { replies: [silent], isCurrent: true })).toEqual([7n]);
+  expect(await answersTo(answer(7n), answer(6n, false))).toEqual([{ value: 7n, isAlone: true }]);
+  expect(await answersTo(answer(7n), { replies: [silent], isCurrent: true })).toEqual([{ value: 7n, isAlone: true }]);
   expect(await answersTo({ replies: [silent], isCurrent: true })).toEqual([null]);
   asked.length = 0;
   expect(await agreedPermitNonces({} as RpcPool, [])).toEqual([]);

@@ -198,10 +198,9 @@ describe('a payload with a permit', () => {
     [null, false],
   ])('proves something by its revert only where the endpoints agree on that nonce: %p', async (agreed, proves) => {
     answer = async (calls) => calls.map(() => ({ kind: 'reverted', reason: 'no' }));
-    [chain.permitNonces, chain.agreedPermitNonces] = [7n, agreed].map((next) => async (all) => all.map(() => next)) as [
-      typeof chain.permitNonces,
-      typeof chain.agreedPermitNonces,
-    ];
+    chain.permitNonces = async (all) => all.map(() => 7n);
+    chain.agreedPermitNonces = async (all) =>
+      all.map(() => (agreed === null ? null : { value: agreed, isAlone: true }));
     const item = permitting();
     const looks = await estimates.execute(chain, [item], [item]);
     expect([looks.get(item.tx.id)?.permits, proving.at(-1)]).toEqual(['right', proves ? [item.tx.id] : []]);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
-import type { Chains, PermitNonceQuestion } from '../../../src/modules/chain/index.js';
+import { type Chains, type PermitNonceQuestion, SecondObservations } from '../../../src/modules/chain/index.js';
 import { PermitStore, type PermitUse, WriteChanges } from '../../../src/modules/ledger/index.js';
 import type { LeasedWork } from '../../../src/modules/ledger/index.js';
 import type { MakePermit } from '../../../src/modules/permits/application/make-permit.js';
@@ -8,6 +8,7 @@ import { TendPermits } from '../../../src/modules/permits/application/tend-permi
 import type { Fence, Lease, LeaseManager } from '../../../src/modules/signers/index.js';
 import type { Pause } from '../../../src/platform/scheduling/pause.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aMadePermit } from '../../support/permit-builders.js';
 import { aPermitUse, LEASE, OWNER, SIGNABLE, TOKEN } from './permit-fixture.js';
@@ -29,6 +30,9 @@ let signs: boolean;
 let tend: TendPermits;
 /** By the clock of the chain. */
 let headS: number | null;
+let headNumber: number;
+/** Whether one endpoint tells nonces that all are asked for. */
+let isAlone: boolean;
 
 const told = (how: string) => (questions: readonly PermitNonceQuestion[]) => {
   calls.push([how, ...questions.map(({ contract, owner }) => `${contract} ${owner}`)]);
@@ -43,7 +47,7 @@ const pause: Pause = async () => {
 beforeEach(() => {
   [slowest, pauses] = [[], []];
   [held, due, read, calls, isAtWork, signs] = [[LEASE], [], [], [], false, true];
-  [nonceOf, headS] = [async () => 7n, 2_000];
+  [nonceOf, headS, headNumber, isAlone] = [async () => 7n, 2_000, 5, false];
   tend = new TendPermits(
     { heldOn: () => held } as unknown as LeaseManager,
     fakeOf(PermitStore, {
@@ -90,11 +94,13 @@ beforeEach(() => {
     {
       get: () => ({
         permitNonces: told('ask'),
-        agreedPermitNonces: told('ask all'),
-        head: async () => ({ timestamp: headS }),
+        agreedPermitNonces: async (questions: readonly PermitNonceQuestion[]) =>
+          (await told('ask all')(questions)).map((value) => (value === null ? null : { value, isAlone })),
+        head: async () => ({ timestamp: headS, number: headNumber }),
       }),
     } as unknown as Chains,
     { pause },
+    new SecondObservations(new FakeClock()),
   );
 });
 
@@ -220,6 +226,19 @@ it('the end of one that endpoints do not agree on is never put off for long, how
   expect(pauses.at(-1)).toBeLessThan(60_000);
   await tended({ stage: 'made', permitNonce: 7n, tries: 20 });
   expect(pauses.at(-1)).toBeGreaterThan(300_000);
+});
+
+it('what one endpoint tells alone ends one only when it tells it again at a later block', async () => {
+  isAlone = true;
+  const use = { stage: 'ended', permitNonce: 7n } as const;
+  const look = async (told: bigint, at: number) => {
+    [nonceOf, calls, headNumber] = [async () => told, [], at];
+    return (await tended(use)).at(-1);
+  };
+  expect(await look(8n, 5)).toEqual(['postpone', ID]);
+  expect(await look(8n, 5)).toEqual(['postpone', ID]);
+  expect(await look(7n, 6)).toEqual(['postpone', ID]);
+  expect(await look(7n, 7)).toEqual(['end', ID, false]);
 });
 
 it('an owner whose contract does not answer holds up no other one, and is not asked twice', async () => {

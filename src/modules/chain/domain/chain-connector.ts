@@ -111,7 +111,7 @@ export interface ChainAccounts extends OneChain {
    */
   permitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]>;
   /** The same, as the endpoints that do not lag agree on it, with the evidence of `judge_permit`. Costs a call per question at every endpoint. */
-  agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]>;
+  agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(Agreed<bigint> | null)[]>;
   /** Whether each account runs the code of a contract (EIP-7702), as of `latest`, in the given order. */
   delegated(accounts: readonly Address[]): Promise<boolean[]>;
 }

@@ -52,8 +52,8 @@ export const EVIDENCE = {
   sign_fee: { quorum: 'half', observations: 1, observationsAlone: 1 },
   // One URL may lead to several nodes: the count may be that of one that lags, and the head that of another.
   hold_signer: { quorum: 'half', observations: 2, observationsAlone: 2 },
-  // Who reads it has seen the transaction final, or observes the revert twice.
-  judge_permit: { quorum: 'half', observations: 1, observationsAlone: 1 },
+  // Who reads it has seen the transaction final, or observes the revert twice. A single endpoint may tell anything for a moment.
+  judge_permit: { quorum: 'half', observations: 1, observationsAlone: 2 },
 } as const satisfies Record<Decision, Evidence>;
 
 /**

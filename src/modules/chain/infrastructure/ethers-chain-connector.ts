@@ -175,7 +175,7 @@ export class EthersChainConnector implements ChainConnector {
     return permitNonces(this.rpc, questions);
   }
 
-  async agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(bigint | null)[]> {
+  async agreedPermitNonces(questions: readonly PermitNonceQuestion[]): Promise<(Agreed<bigint> | null)[]> {
     return agreedPermitNonces(this.pool, questions);
   }
 

@@ -1,5 +1,5 @@
 import type { PermitNonceQuestion } from '../domain/chain-connector.js';
-import { agreedUpon } from '../domain/evidence.js';
+import { type Agreed, agreedUpon } from '../domain/evidence.js';
 import type { RpcReply } from './rpc/json-rpc.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import type { RpcReader } from './rpc/rpc-reader.js';
@@ -25,13 +25,13 @@ export async function permitNonces(
 export async function agreedPermitNonces(
   pool: RpcPool,
   questions: readonly PermitNonceQuestion[],
-): Promise<(bigint | null)[]> {
+): Promise<(Agreed<bigint> | null)[]> {
   if (questions.length === 0) return [];
   const requests = callsOf(questions).map((params) => ({ method: 'eth_call', params }));
   const answers = await pool.answers('judge_permit', requests);
   return questions.map((_, index) => {
     const told = answers.map(({ replies, isCurrent }) => (isCurrent ? nonceIn(replies[index]) : null));
-    return agreedUpon('judge_permit', told)?.value ?? null;
+    return agreedUpon('judge_permit', told);
   });
 }
 

@@ -228,7 +228,9 @@ async function unsurePermits(
 ): Promise<ReadonlySet<string>> {
   const permits = permitsIn(reverting.filter(({ tx }) => !wrong.has(tx.id)));
   const nonces = permits.length === 0 ? [] : await chain.agreedPermitNonces(permits);
-  return new Set(permits.flatMap(({ txId, made }, index) => (nonces[index] === made?.permitNonce ? [] : [txId])));
+  return new Set(
+    permits.flatMap(({ txId, made }, index) => (nonces[index]?.value === made?.permitNonce ? [] : [txId])),
+  );
 }
 
 function permitsIn(items: readonly PendingTx[]): (RequestedPermit & { readonly txId: string })[] {

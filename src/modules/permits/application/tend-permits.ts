@@ -3,7 +3,13 @@ import { groupBy } from '../../../kernel/group-by.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { endedWithin, Pauses } from '../../../platform/scheduling/pause.js';
 import { Portion } from '../../../platform/scheduling/portion.js';
-import { Chains, type PermitNonceQuestion } from '../../chain/index.js';
+import {
+  type Agreed,
+  type ChainConnector,
+  Chains,
+  type PermitNonceQuestion,
+  SecondObservations,
+} from '../../chain/index.js';
 import { type Fence, type Lease, LeaseManager } from '../../signers/index.js';
 import {
   LeasedWork,
@@ -48,6 +54,7 @@ export class TendPermits {
     private readonly write: WriteChanges,
     private readonly chains: Chains,
     private readonly pauses: Pauses,
+    private readonly observations: SecondObservations,
   ) {}
 
   async execute(chainId: ChainId): Promise<void> {
@@ -106,9 +113,25 @@ export class TendPermits {
     const ask = ({ contract, signer }: PermitUse): PermitNonceQuestion => ({ contract, owner: signer.address });
     const told = [
       ...(others.length === 0 ? [] : await chain.permitNonces(others.map(ask))),
-      ...(ended.length === 0 ? [] : await chain.agreedPermitNonces(ended.map(ask))),
+      ...(ended.length === 0 ? [] : await this.agreedOf(chain, ended, await chain.agreedPermitNonces(ended.map(ask)))),
     ];
     return new Map([...others, ...ended].map((use, index) => [use, told[index] ?? null]));
+  }
+
+  /** Null also for what one endpoint tells alone, until it tells it again at a later block. */
+  private async agreedOf(
+    chain: ChainConnector,
+    uses: readonly PermitUse[],
+    told: readonly (Agreed<bigint> | null)[],
+  ): Promise<(bigint | null)[]> {
+    const block = told.some((answer) => answer?.isAlone) ? await chain.head() : null;
+    return uses.map(({ id }, index) => {
+      const { value, isAlone } = told[index] ?? {};
+      if (value === undefined) return null;
+      return !isAlone || (block && this.observations.agree('judge_permit', `permit ${id}`, value.toString(), block))
+        ? value
+        : null;
+    });
   }
 
   /** @param next nonce of the owner at the contract; null when nobody tells it */
