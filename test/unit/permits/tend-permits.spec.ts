@@ -7,7 +7,7 @@ import type { MakePermit } from '../../../src/modules/permits/application/make-p
 import { TendPermits } from '../../../src/modules/permits/application/tend-permits.js';
 import type { Fence, Lease, LeaseManager } from '../../../src/modules/signers/index.js';
 import type { Pause } from '../../../src/platform/scheduling/pause.js';
-import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { anAddress, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aMadePermit } from '../../support/permit-builders.js';
@@ -226,6 +226,19 @@ it('the end of one that endpoints do not agree on is never put off for long, how
   expect(pauses.at(-1)).toBeLessThan(60_000);
   await tended({ stage: 'made', permitNonce: 7n, tries: 20 });
   expect(pauses.at(-1)).toBeGreaterThan(300_000);
+});
+
+it('of those that are wanted of one contract the oldest one is signed in a look', async () => {
+  const other = anAddress(0x71);
+  due = [
+    aPermitUse(),
+    aPermitUse({ id: 'younger' }),
+    aPermitUse({ id: 'elsewhere', contract: other }),
+    aPermitUse({ ...made(6n), id: 'made' }),
+  ];
+  await tend.execute(DEV_CHAIN);
+  const signed = calls.flatMap((call) => (Array.isArray(call) && call[0] === 'sign' ? [call[1]] : []));
+  expect(signed).toEqual([ID, 'elsewhere', 'made']);
 });
 
 it('what one endpoint tells alone ends one only when it tells it again at a later block', async () => {

@@ -88,9 +88,10 @@ export class TendPermits {
     return { uses, failures };
   }
 
-  private async tend(chainId: ChainId, owner: string, uses: readonly PermitUse[]): Promise<void> {
+  private async tend(chainId: ChainId, owner: string, open: readonly PermitUse[]): Promise<void> {
     this.busy.add(owner);
     try {
+      const uses = oneOfEachContract(open);
       const nonces = await this.noncesOf(chainId, uses);
       const steps: Step[] = [];
       for (const use of uses) {
@@ -174,6 +175,18 @@ export class TendPermits {
       return {};
     });
   }
+}
+
+/** All that are wanted of one contract would be signed with one nonce. The oldest comes first. */
+function oneOfEachContract(uses: readonly PermitUse[]): PermitUse[] {
+  const isWanted = ({ stage }: PermitUse): boolean => stage === 'wanted';
+  const first = new Map(
+    uses
+      .filter(isWanted)
+      .map((use) => [use.contract, use])
+      .reverse() as [string, PermitUse][],
+  );
+  return uses.filter((use) => !isWanted(use) || first.get(use.contract) === use);
 }
 
 function isHalfOver({ now }: PermitUse, { made, ttl }: RequestedPermit): boolean {
