@@ -240,6 +240,31 @@ describe('of an owner and a contract', () => {
     expect(await permitOf(ids[0] ?? '')).toMatchObject({ permitNonce: null });
   });
 
+  it.each<[string, (txId: string) => Promise<unknown>]>([
+    [
+      'its lane has not come to',
+      (txId) => permits.run(`UPDATE managed_tx SET next_resubmit_at = NULL WHERE tx_id = '${txId}'`),
+    ],
+    [
+      'is put off',
+      (txId) => permits.run(`UPDATE permit_nonce SET due_at = due_at + interval '1 hour' WHERE tx_id = '${txId}'`),
+    ],
+    [
+      'no node acts for',
+      () => permits.run(`UPDATE signer_lease SET expires_at = '-infinity' WHERE signer = '${other.address}'`),
+    ],
+  ])('a permit is not taken back for one that %s', async (_what, cannotUse) => {
+    lab.chain.faults.estimate = ({ from }) =>
+      from === sender.address ? { kind: 'unclear', message: 'what?' } : undefined;
+    await permits.create(1, sender, owner);
+    const txId = await permits.create(2, other, owner);
+    for (let round = 0; round < 2; round += 1) await turn();
+    await permits.later(31);
+    await cannotUse(txId);
+    await lab.node.permits();
+    expect(await permits.rows()).toEqual(['7 HELD', '- WANTED']);
+  });
+
   it('other contracts and other owners do not wait', async () => {
     const [token, pauper] = [anAddress(0x71), lab.node.signer(3)];
     await permits.setPolicy(owner, [`${TOKEN}/Permit`, `${token}/Permit`], 1);

@@ -75,9 +75,16 @@ export const PERMITS: readonly Fault[] = faults(int('permits.int-spec'), [
   {
     id: 'permit-look-never-over',
     in: 'permit_open',
-    text: `WHEN s.made_at <= clock_timestamp() - \${OVERDUE} AND EXISTS`,
-    becomes: 'WHEN false AND EXISTS',
+    text: `WHEN s.made_at <= clock_timestamp() - \${OVERDUE} AND \${OTHERS_WAIT}`,
+    becomes: 'WHEN false',
     why: 'a permit of a tx that gets no nonce keeps all others waiting',
+  },
+  {
+    id: 'permit-taken-back-for-nobody',
+    in: 'OTHERS_WAIT',
+    text: "WHERE ${CAN_USE} AND ${ACTS('$1', 'w.sender')}",
+    becomes: '',
+    why: 'a permit goes to and fro for one that cannot use it',
   },
   {
     id: 'permit-look-before-the-lane',

@@ -33,9 +33,17 @@ const isOver = (tx: string, row: string): string =>
 /** Its lane has come to it, and found a price and money for it. */
 const CAN_USE = `(${IS_REACHED} AND NOT ${IS_UNPAID('u')} AND NOT ${isStopped('u.account_id')})`;
 
+/** To read at once, of one owner. */
+const MOST_HELD_PERMITS = 1_000;
+
+/** Somebody can use it now: whoever cannot would get it for nothing. Of many that wait, some are looked at. */
+const OTHERS_WAIT = `EXISTS (
+  SELECT FROM (SELECT o.tx_id, o.sender FROM permit_nonce o
+                WHERE o.chain_id = s.chain_id AND o.owner = s.owner AND o.contract = s.contract AND o.status = 'WANTED' AND o.due_at <= clock_timestamp() LIMIT ${MOST_HELD_PERMITS}) w
+    JOIN managed_tx u ON u.tx_id = w.tx_id WHERE ${CAN_USE} AND ${ACTS('$1', 'w.sender')})`;
+
 /** Of one sender and contract: those that wait and were due the longest. */
 const PAGE_PERMITS = 20;
-const MOST_HELD_PERMITS = 1_000;
 
 /**
  * What is to be done for owners: of each contract the oldest permit that a tx can use, and those that were made and may not have the right nonce or enough time
@@ -52,14 +60,13 @@ export const OPEN = {
                CASE WHEN ${hasEnded('u', 's')} THEN 'ended'
                     WHEN ${isOver('u', 's')} THEN 'over'
                     WHEN s.status = 'LOST' THEN 'wanted'
-                    WHEN s.made_at <= clock_timestamp() - ${OVERDUE} AND EXISTS (
-                      SELECT FROM permit_nonce o WHERE o.chain_id = s.chain_id AND o.owner = s.owner AND o.contract = s.contract AND o.status = 'WANTED') THEN 'overdue'
+                    WHEN s.made_at <= clock_timestamp() - ${OVERDUE} AND ${OTHERS_WAIT} THEN 'overdue'
                     ELSE 'made' END AS stage
           FROM permit_nonce s JOIN managed_tx u ON u.tx_id = s.tx_id
          WHERE s.owner = w.owner AND s.chain_id = $1 AND s.status IN ('HELD', 'LOST') AND s.due_at <= clock_timestamp()
            AND (${hasEnded('u', 's')} OR ${isOver('u', 's')} OR u.state = 'PENDING' AND s.status = 'HELD' AND NOT ${isSuspect('u')} AND (u.next_resubmit_at <= clock_timestamp() + interval '5 seconds' OR s.made_at <= clock_timestamp() - ${OVERDUE})
                 OR s.status = 'LOST' AND ${CAN_USE} AND ${ACTS('$1', 's.sender')})
-         ORDER BY s.owner, s.chain_id, s.contract LIMIT ${MOST_HELD_PERMITS})
+         ORDER BY s.chain_id, s.owner, s.contract LIMIT ${MOST_HELD_PERMITS})
        UNION ALL
        (SELECT one.permit_id, one.stage FROM (
           SELECT s.permit_id, s.stage, row_number() OVER (PARTITION BY s.contract, s.stage ORDER BY s.created_at) AS turn FROM (
