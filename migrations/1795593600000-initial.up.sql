@@ -425,7 +425,7 @@ CREATE UNIQUE INDEX permit_nonce_used ON permit_nonce (chain_id, contract, owner
 CREATE UNIQUE INDEX permit_nonce_tx ON permit_nonce (tx_id, position);
 -- Those that wait may be many, of each sender. Only a few have a nonce that is not decided.
 CREATE INDEX permit_nonce_wanted ON permit_nonce (chain_id, owner, contract, sender, due_at) WHERE status = 'WANTED';
-CREATE INDEX permit_nonce_held ON permit_nonce (owner, chain_id, contract) WHERE status IN ('HELD', 'LOST');
+CREATE INDEX permit_nonce_held ON permit_nonce (chain_id, owner, contract) WHERE status IN ('HELD', 'LOST');
 
 -- The blocks that were followed, also those that a reorg orphaned.
 CREATE TABLE chain_block (

@@ -1248,7 +1248,7 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'signers-with-work-without-owners',
     in: 'tx_signers_with_work',
-    text: 'UNION ALL SELECT owner, false FROM owners',
+    text: 'UNION ALL SELECT owner, false FROM wanting',
     becomes: '',
     why: 'a tx waits for the permit of a signer that no node acts for',
     caughtBy: WORK,
@@ -1256,7 +1256,7 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'signers-with-work-without-permits',
     in: 'tx_signers_with_work',
-    text: `UNION ALL SELECT owner, false FROM permit_nonce WHERE chain_id = $1 AND status IN ('HELD', 'LOST')`,
+    text: 'UNION ALL SELECT owner, false FROM holding',
     becomes: '',
     why: 'the nonce of a permit that was made is never decided',
     caughtBy: WORK,
@@ -1264,8 +1264,8 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'signers-with-work-owners-for-ever',
     in: 'tx_signers_with_work',
-    text: `AND status IN ('HELD', 'LOST')`,
-    becomes: '',
+    text: "`status IN ('HELD', 'LOST')`",
+    becomes: `'true'`,
     why: 'nodes keep the leases of all who ever signed a permit',
     caughtBy: WORK,
   },

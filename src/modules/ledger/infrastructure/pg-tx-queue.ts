@@ -196,6 +196,13 @@ const MAKE_STOPPED_DUE = {
      WHERE t.tx_id = stopped.tx_id`,
 };
 
+/** Owners of permits: jumps from one to the next. */
+const permitOwners = (list: string, which: string): string => `
+      (SELECT owner FROM permit_nonce WHERE chain_id = $1 AND ${which} ORDER BY owner LIMIT 1)
+      UNION ALL
+      SELECT (SELECT p.owner FROM permit_nonce p WHERE p.chain_id = $1 AND ${which} AND p.owner > o.owner ORDER BY p.owner LIMIT 1)
+        FROM ${list} o WHERE o.owner IS NOT NULL`;
+
 /**
  * A loose index scan: it jumps from signer to signer, so 100,000 waiting txs of one signer cost one probe, and idle signers cost nothing. A
  * subquery reads the leases: a join that was planned for an empty table would compare each signer with each lease.
@@ -215,11 +222,8 @@ export const SIGNERS_WITH_WORK = {
       UNION ALL
       SELECT (SELECT t.signer FROM managed_tx t WHERE t.chain_id = $1 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') AND t.signer > l.signer ORDER BY t.signer LIMIT 1)
         FROM live l WHERE l.signer IS NOT NULL),
-    owners AS (
-      (SELECT owner FROM permit_nonce WHERE chain_id = $1 AND status = 'WANTED' ORDER BY owner LIMIT 1)
-      UNION ALL
-      SELECT (SELECT p.owner FROM permit_nonce p WHERE p.chain_id = $1 AND p.status = 'WANTED' AND p.owner > o.owner ORDER BY p.owner LIMIT 1)
-        FROM owners o WHERE o.owner IS NOT NULL)
+    wanting AS (${permitOwners('wanting', `status = 'WANTED'`)}),
+    holding AS (${permitOwners('holding', `status IN ('HELD', 'LOST')`)})
     SELECT work.signer, bool_or(work.pending) AS pending,
            coalesce((SELECT CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
                                  WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END
@@ -231,8 +235,8 @@ export const SIGNERS_WITH_WORK = {
               FROM pending p
             UNION ALL SELECT signer, false FROM live
             UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = $1
-            UNION ALL SELECT owner, false FROM owners
-            UNION ALL SELECT owner, false FROM permit_nonce WHERE chain_id = $1 AND status IN ('HELD', 'LOST')
+            UNION ALL SELECT owner, false FROM wanting
+            UNION ALL SELECT owner, false FROM holding
             UNION ALL SELECT signer, false FROM signer_nonce_cursor WHERE chain_id = $1 AND behind IS NOT NULL
             UNION ALL SELECT signer, true FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work
      WHERE work.signer IS NOT NULL GROUP BY work.signer`,
