@@ -26,6 +26,8 @@ let written: () => Promise<boolean>;
 /** For whom was looked, and who was held back. */
 let looked: unknown;
 let heldBack: number;
+/** What the storing was told of an operator. */
+let vouched: unknown;
 /** Of the signer. */
 let waiting: ManagedTx[];
 let rooms: unknown;
@@ -56,7 +58,7 @@ beforeEach(() => {
 function reconcile(anyway?: boolean): Promise<Findings[]> {
   return new ReconcileLanes(
     { execute: async (_chain: unknown, signers: unknown) => ((looked = signers), found) } as unknown as FindSent,
-    { execute: () => written() } as unknown as AdoptSent,
+    { execute: (...asked: unknown[]) => ((vouched = asked[2]), written()) } as unknown as AdoptSent,
     held,
     cursors,
     {
@@ -96,6 +98,15 @@ describe('a signer whose last commits were lost', () => {
       held.release(SIGNER);
     }
   });
+});
+
+it('what is not stored yet is told once, and an operator may vouch for it', async () => {
+  written = async () => vouched === true;
+  for (let look = 0; look < 2; look += 1) await reconcile();
+  expect(log.lines.map(({ event }) => event)).toEqual(['signer held: what it has sent is not stored yet']);
+  expect(held.has(SIGNER)).toBe(true);
+  await reconcile(true);
+  expect(held.has(SIGNER)).toBe(false);
 });
 
 describe('a signer of which a pool hides something', () => {

@@ -58,7 +58,11 @@ export class ReconcileLanes {
     }
     try {
       if (await this.adopt.execute(lease, findings, anyway)) this.goOn(lease.signer);
-      else this.held.keep(lease.signer);
+      else {
+        this.held.keep(lease.signer);
+        if (!wasHeld)
+          this.log.warn('signer held: what it has sent is not stored yet', { signer: signerKey(lease.signer) });
+      }
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       // A signer whose findings cannot be stored must not stop the others of its step.
