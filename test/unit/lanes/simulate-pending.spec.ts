@@ -311,6 +311,13 @@ describe('a payload with a permit', () => {
     expect(item.tx.progress.lastError).toBe(`waits until ${owner} has signed its permit`);
   });
 
+  it('is looked at less and less often while it waits for its owner', async () => {
+    const item = permitting(aPermit({ owner, contract }));
+    const pauses: unknown[] = [];
+    for (let look = 0; look < 6; look += 1) pauses.push(((await judged(item)) as { timers: unknown }).timers);
+    expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000].map((inMs) => ({ inMs })));
+  });
+
   it('is tried again when nobody tells the nonce of its permit', async () => {
     estimate({ kind: 'ok', gas: 80_000n });
     expect(await judged(permitting())).toMatchObject({ state: 'PENDING', subState: 'NODE_UNAVAILABLE' });

@@ -38,6 +38,8 @@ const NOT_YET_ESTIMATED: PendingVerdict = {
 const NO_PERMIT_NONCE = again('NODE_UNAVAILABLE', FIRST_RETRY_MS, 'no endpoint tells the nonce of its permit');
 /** Also not doubled. The signers that sign make it due at once. */
 const AUTHORIZATION_RETRY_MS = 5_000;
+/** Doubled up to a minute. Its owner makes it due at once. */
+const FIRST_PERMIT_MS = 5_000;
 
 /** Simulates waiting txs in few round trips, so that a tx that cannot be mined now takes no nonce. */
 @Injectable()
@@ -189,7 +191,10 @@ function missingPermit({ request, lacksPermit }: PendingTx, look?: Look): Addres
 
 function waitsForPermit(owner: Address): PendingVerdict {
   const reason = `waits until ${owner} has signed its permit`;
-  return { kind: 'not_now', apply: (tx) => tx.postponed(null, AUTHORIZATION_RETRY_MS, reason) };
+  return {
+    kind: 'not_now',
+    apply: (tx) => tx.postponed(null, backoffMs(FIRST_PERMIT_MS, tx.equalTries(null)), reason),
+  };
 }
 
 /** With a permit, whatever its gas limit: the nonce of the permit is looked at with the estimate. */
