@@ -10,6 +10,7 @@ import { CannotSign, Custody, CustodyFailed, type Fence } from '../../../src/mod
 import { Doorbell, PermitStore, WriteChanges } from '../../../src/modules/ledger/index.js';
 import { encodeTypedData } from '../../../src/platform/crypto/typed-data.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
 import { aPermitUse, LEASE, OWNER, SENDER, SIGNABLE, TOKEN } from './permit-fixture.js';
 
 const SIGNATURE = { r: parseHex('0x01'), s: parseHex('0x02'), yParity: 1 } as const;
@@ -24,6 +25,7 @@ let failure: Error | null;
 let isRight: boolean;
 let mayMake: boolean;
 let make: MakePermit;
+let log: RecordingLog;
 
 beforeEach(() => {
   [calls, allowed, failure, isRight, mayMake] = [[], [`${TOKEN}/Permit`], null, true, true];
@@ -56,6 +58,7 @@ beforeEach(() => {
       underFence: async (leases, operation, changesOf) => (calls.push([operation, leases]), changesOf(fence)),
     }),
     fakeOf(Doorbell, { ring: (signers: readonly SignerId[]) => void calls.push(['ring', ...signers]) }),
+    (log = new RecordingLog()),
   );
 });
 
@@ -80,7 +83,8 @@ it('is not signed when it would not be stored', async () => {
 it('is not given to a call that has no room for its nonce', async () => {
   const narrow = { ...SIGNABLE, places: [{ part: 'nonce', at: 4, bytes: 6 }] as const };
   expect(await make.sign(USE, narrow, 1n << 48n)).toBeNull();
-  expect(calls.at(-1)).toEqual(['postpone', USE.id, pauseMs(USE)]);
+  // No key has signed it.
+  expect([calls, asked]).toEqual([[['postpone', USE.id, pauseMs(USE)]], []]);
 });
 
 it('is not signed when no policy names it, and is wanted again later', async () => {
@@ -99,6 +103,35 @@ it.each([new CustodyFailed('down'), new CannotSign('cannot_sign', 'never', 'use 
     await expect(make.sign(USE, SIGNABLE, 7n)).rejects.toBe(failure);
   },
 );
+
+const warnings = () => log.lines.map(({ event, fields }) => [event, fields?.['reason'] ?? fields?.['permitNonce']]);
+
+it('that is not signed is told with the reason', async () => {
+  failure = new CustodyFailed('down');
+  await make.sign(USE, SIGNABLE, 7n);
+  allowed = [];
+  await make.sign(USE, SIGNABLE, 7n);
+  expect(warnings()).toEqual([
+    ['permit not signed, it is tried again', 'down'],
+    ['permit not signed, it is tried again', expect.stringContaining('may not sign typed data')],
+  ]);
+});
+
+it('whose nonce another one has for long is told once a minute', async () => {
+  const look = async (now: bigint) => {
+    await make.sign({ ...USE, now }, SIGNABLE, 7n);
+    return warnings().length;
+  };
+  mayMake = false;
+  expect([await look(1_000n), await look(1_059n), await look(1_060n), await look(1_119n), await look(1_120n)]).toEqual([
+    0, 0, 1, 1, 2,
+  ]);
+  expect(warnings()[0]).toEqual(['permit waits: another one has the nonce that its contract tells', 7n]);
+  mayMake = true;
+  await look(1_121n);
+  mayMake = false;
+  expect([await look(1_200n), await look(1_259n)]).toEqual([2, 2]);
+});
 
 it.each([true, false])(
   'is stored under the lease of its owner, and its tx goes on if it has it (%p)',

@@ -87,9 +87,13 @@ export function unsignedPermit(call: {
   return permits.find(({ places }) => !places.every(isSigned));
 }
 
-/** Whether each part fits its place: a contract may tell any nonce. */
-export function fitsPlaces(made: MadePermit, { places }: Pick<RequestedPermit, 'places'>): boolean {
-  return places.every((place) => partOf(made, place).length === 2 * place.bytes);
+/** Whether each number fits its place: a contract may tell any nonce. */
+export function fitsPlaces(
+  { permitNonce, deadline }: Omit<MadePermit, 'signature'>,
+  { places }: Pick<RequestedPermit, 'places'>,
+): boolean {
+  const numbers: Partial<Record<PermitPart, bigint>> = { nonce: permitNonce, deadline };
+  return places.every((place) => number(numbers[place.part] ?? 0n, place).length === 2 * place.bytes);
 }
 
 /** With zeros in the places of permits: every permit that is made for a call gives the same. */
