@@ -164,13 +164,18 @@ function refusingOwner(policies: PolicySet, { tx, request: { payload } }: ReadyT
 }
 
 function waitsForOwner(tx: ManagedTx, { address }: SignerId): ManagedTx {
+  return waits(tx, FIRST_PERMIT_MS, LONGEST_PERMIT_MS, `the policy of ${address} does not allow its permit any more`);
+}
+
+function waitsForRoom(tx: ManagedTx): ManagedTx {
+  const reason = 'outside senders have as many nonces of its signer as they may';
+  return waits(tx, FIRST_SHARE_MS, LONGEST_SHARE_MS, reason);
+}
+
+function waits(tx: ManagedTx, firstMs: number, longestMs: number, reason: string): ManagedTx {
   const copy = ManagedTx.rehydrate(tx.progress);
-  const pauseMs = backoffMs(FIRST_PERMIT_MS, tx.equalTries(null), LONGEST_PERMIT_MS);
-  copy.postponed(
-    null,
-    jittered(pauseMs, chanceOf(tx.id)),
-    `the policy of ${address} does not allow its permit any more`,
-  );
+  const pauseMs = backoffMs(firstMs, tx.equalTries(null), longestMs);
+  copy.postponed(null, jittered(pauseMs, chanceOf(tx.id)), reason);
   return copy;
 }
 
@@ -178,16 +183,5 @@ function unsigned(tx: ManagedTx): ManagedTx {
   const copy = ManagedTx.rehydrate(tx.progress);
   const { code, message } = new ExternalSigner(tx.signer);
   copy.failed(`${code}: ${message}`);
-  return copy;
-}
-
-function waitsForRoom(tx: ManagedTx): ManagedTx {
-  const copy = ManagedTx.rehydrate(tx.progress);
-  const pauseMs = backoffMs(FIRST_SHARE_MS, tx.equalTries(null), LONGEST_SHARE_MS);
-  copy.postponed(
-    null,
-    jittered(pauseMs, chanceOf(tx.id)),
-    'outside senders have as many nonces of its signer as they may',
-  );
   return copy;
 }
