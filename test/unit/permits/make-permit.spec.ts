@@ -104,7 +104,7 @@ it.each([new CustodyFailed('down'), new CannotSign('cannot_sign', 'never', 'use 
   },
 );
 
-const warnings = () => log.lines.map(({ event, fields }) => [event, fields?.['reason'] ?? fields?.['permitNonce']]);
+const warnings = () => log.lines.map(({ event, fields }) => [event, fields['reason'] ?? fields['permitNonce']]);
 
 it('that is not signed is told with the reason', async () => {
   failure = new CustodyFailed('down');
