@@ -315,6 +315,8 @@ describe('a payload with a permit', () => {
     const item = permitting(aPermit({ owner, contract }));
     const pauses: unknown[] = [];
     for (let look = 0; look < 6; look += 1) pauses.push(((await judged(item)) as { timers: unknown }).timers);
+    // One that has to be made anew is looked at by its owner shortly before its tx is due.
+    expect(await judged({ ...item, request: permitting().request, lacksPermit: true })).toEqual(WAITS);
     expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000].map((inMs) => ({ inMs })));
   });
 

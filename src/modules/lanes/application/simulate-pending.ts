@@ -4,7 +4,14 @@ import type { ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js
 import type { Address } from '../../../kernel/hex.js';
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { backoffMs, chanceOf, jittered, triedForMs } from '../../../kernel/backoff.js';
-import { type AttemptFees, awaitedAuthorities, awaitedPermits, costOf, type PendingTx } from '../../ledger/index.js';
+import {
+  type AttemptFees,
+  awaitedAuthorities,
+  awaitedPermits,
+  costOf,
+  type PendingTx,
+  type RequestedPermit,
+} from '../../ledger/index.js';
 import { FeeRules, GasRules, type Priced } from '../../sending/index.js';
 import { again, CoverCosts, type PendingVerdict, type Simulated } from './cover-costs.js';
 import { PoolTurns } from './pool-turns.js';
@@ -80,8 +87,8 @@ export class SimulatePending {
     const [authority] = authoritiesOf({ request });
     const own = request.payload.gasLimit;
     if (authority !== undefined) return this.awaiting(item, waitsFor(authority), own ?? TRANSFER_GAS, quote);
-    const owner = missingPermit(item, look);
-    if (owner !== undefined) return this.awaiting(item, waitsForPermit(owner), own ?? TRANSFER_GAS, quote);
+    const permit = missingPermit(item, look);
+    if (permit !== undefined) return this.awaiting(item, waitsForPermit(permit), own ?? TRANSFER_GAS, quote);
     if (needsEstimate(item) && look === undefined) return NOT_YET_ESTIMATED;
     if (look?.permits === 'unknown') return NO_PERMIT_NONCE;
     if (own === null && look && look.gas.kind !== 'ok') return this.withoutGas(look.gas, look.isProvenRevert);
@@ -182,18 +189,20 @@ function ends(reason: string): PendingVerdict {
   return { kind: 'not_now', apply: (tx) => tx.failed(reason) };
 }
 
-/** The owner of a permit that it needs before its gas can be estimated: one that is not made, or has to be made anew. */
-function missingPermit({ request, lacksPermit }: PendingTx, look?: Look): Address | undefined {
+/** A permit that it needs before its gas can be estimated: one that is not made, or has to be made anew. */
+function missingPermit({ request, lacksPermit }: PendingTx, look?: Look): RequestedPermit | undefined {
   const { permits = [] } = request.payload;
   const isStale = lacksPermit || look?.permits === 'stale';
-  return (awaitedPermits(permits)[0] ?? (isStale ? permits[0] : undefined))?.owner;
+  return awaitedPermits(permits)[0] ?? (isStale ? permits[0] : undefined);
 }
 
-function waitsForPermit(owner: Address): PendingVerdict {
+function waitsForPermit({ owner, made }: RequestedPermit): PendingVerdict {
+  const isMade = made !== undefined;
   const reason = `waits until ${owner} has signed its permit`;
   return {
     kind: 'not_now',
-    apply: (tx) => tx.postponed(null, backoffMs(FIRST_PERMIT_MS, tx.equalTries(null)), reason),
+    // Its owner looks at one that is made shortly before its tx is due.
+    apply: (tx) => tx.postponed(null, backoffMs(FIRST_PERMIT_MS, isMade ? 0 : tx.equalTries(null)), reason),
   };
 }
 
