@@ -203,7 +203,8 @@ describe('of an owner and a contract', () => {
         `INSERT INTO signer_reconciliation (chain_id, signer, epoch, fencing_token) SELECT chain_id, signer, 2, 1 FROM signer_lease WHERE ${isLost}`,
       );
       await permits.later(3_600 + 86_400 - 60);
-      lab.chain.head = async () => ({ ...(await head()), timestamp: Math.floor(Date.now() / 1_000) });
+      // The endpoint tells a time to come.
+      lab.chain.head = async () => ({ ...(await head()), timestamp: Math.floor(Date.now() / 1_000) + 3_600 });
       await turn();
       expect((await permits.rows())[1]).toBe('- WANTED');
       await permits.later(61);
