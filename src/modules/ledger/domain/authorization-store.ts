@@ -5,11 +5,10 @@ import type { SignedAuthorization } from './authorization.js';
 
 /**
  * `wanted`: not signed. `open`: signed, and its tx is not mined. `overdue`: signed, and its tx cannot go now, or got no nonce for too long. `in_the_way`:
- * its tx is in flight for so long that its time ends, because something of the authority waits; `given_up`: its time ended, and it is still in flight, so the
- * payloads of the authority go on.
+ * its tx is in flight for so long that its time ends, because something of the authority waits.
  * `mined`: its tx is in a block that is not final. `ended`: its tx is final, or does not want it any more.
  */
-export type GrantStage = 'wanted' | 'open' | 'overdue' | 'in_the_way' | 'given_up' | 'mined' | 'ended';
+export type GrantStage = 'wanted' | 'open' | 'overdue' | 'in_the_way' | 'mined' | 'ended';
 
 /** The authorization of one signer, the authority, for the tx of another one. */
 export interface Grant {
@@ -41,9 +40,9 @@ export abstract class AuthorizationStore {
   /** Takes the signature back from a tx that has no nonce. It is wanted again after a pause. */
   abstract withdraw(fence: Fence, grant: Grant, pauseMs: number): Promise<boolean>;
   /** Ends the time of a tx in flight: its owner closes its slot. */
-  abstract expire(grant: Grant): Promise<void>;
-  /** Forgets an authorization. @param why its stage, by which its nonce is free: another one needs another look at the chain */
-  abstract end(fence: Fence, grant: Grant, why: 'ended' | 'given_up'): Promise<boolean>;
+  abstract expire(fence: Fence, grant: Grant): Promise<void>;
+  /** Forgets an authorization whose tx has ended. */
+  abstract end(fence: Fence, grant: Grant): Promise<boolean>;
   /** Its tx waits a while before its authorities hold anything back for it again. */
   abstract postpone(grant: Grant, pauseMs: number): Promise<void>;
 }

@@ -10,9 +10,6 @@ const OVERDUE = `interval '30 seconds'`;
 /** For so long a tx in flight may keep an authority from what waits for it. Then its time ends, and its owner closes its slot. */
 const LONGEST_IN_FLIGHT = `interval '10 minutes'`;
 
-/** For so long the no-op that closes its slot may compete before the authority goes on. */
-const LONGEST_CLOSING = `interval '5 minutes'`;
-
 /** What tx `t` says about grant `g`. It holds the name of its authority also before the signature. */
 const ENTRY = `jsonb_build_object('authorizationList', jsonb_build_array(jsonb_build_object('authority', g.authority)))`;
 const WANTS = `(t.options @> ${ENTRY})`;
@@ -21,20 +18,26 @@ const WANTS = `(t.options @> ${ENTRY})`;
 const ACTS = (chain: string, address: string): string =>
   `NOT ${isPaused(chain, address)} AND EXISTS (SELECT FROM signer_lease l WHERE l.chain_id = ${chain} AND l.signer = ${address} AND l.expires_at > clock_timestamp())`;
 
-/** The sender of a tx that waits is paused, or cannot pay for it or for what is before it, or has no price or no room for it. */
+/** The sender of a tx that waits cannot pay for it, or has no price or no room for it. */
+const IS_UNPAID = (tx: string): string =>
+  `(coalesce(${tx}.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'POLICY_HELD', 'ACCOUNT_STOPPED'))`;
+
+/** That, or it is paused, or cannot pay for what is before it. */
 const CANNOT_GO = (tx: string): string => `(
-  ${isPaused(`${tx}.chain_id`, `${tx}.signer`, `${tx}.account_id`)} OR coalesce(${tx}.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'POLICY_HELD', 'ACCOUNT_STOPPED')
+  ${isPaused(`${tx}.chain_id`, `${tx}.signer`, `${tx}.account_id`)} OR ${IS_UNPAID(tx)}
   OR EXISTS (SELECT FROM managed_tx k
               WHERE k.chain_id = ${tx}.chain_id AND k.signer = ${tx}.signer AND k.state = 'PENDING' AND k.sub_state = 'INSUFFICIENT_FUNDS' AND k.next_resubmit_at > clock_timestamp()
                 AND (-k.priority, k.tx_id) < (-${tx}.priority, ${tx}.tx_id)))`;
+
+/** The lane of tx `u` has come to it, and no node refuses it. */
+const IS_REACHED = `u.state = 'PENDING' AND u.next_resubmit_at IS NOT NULL AND coalesce(u.sub_state, '') NOT IN ('NODE_REFUSED', 'NODE_UNAVAILABLE')`;
 
 /**
  * Whether tx `u` wants grant `s` now: its lane has come to it, and found that it has a price and money; and its sender and all authorities that did not
  * sign yet act. Nobody is held back for a tx that waits for somebody else.
  */
 const IS_WANTED = `
-  u.state = 'PENDING' AND s.due_at <= clock_timestamp() AND u.next_resubmit_at IS NOT NULL AND coalesce(u.sub_state, '') NOT IN ('NODE_REFUSED', 'NODE_UNAVAILABLE')
-  AND NOT ${CANNOT_GO('u')} AND ${ACTS('s.chain_id', 'u.signer')}
+  ${IS_REACHED} AND NOT ${CANNOT_GO('u')} AND ${ACTS('s.chain_id', 'u.signer')}
   AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = s.tx_id AND o.nonce IS NULL AND NOT (${ACTS('s.chain_id', 'o.authority')}))`;
 
 /** Along managed_tx_live, whose order no other index has. */
@@ -68,19 +71,16 @@ const HAS_PAYLOAD = `
 /** Whether its authority is to sign another one now. */
 const HAS_WANTED = `
   EXISTS (SELECT FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
-           WHERE s.chain_id = g.chain_id AND s.authority = g.authority AND s.nonce IS NULL AND ${IS_WANTED})`;
+           WHERE s.chain_id = g.chain_id AND s.authority = g.authority AND s.nonce IS NULL AND s.due_at <= clock_timestamp() AND ${IS_WANTED})`;
 
-/**
- * Of grant `g` and tx `t`. It is given up only for a payload, which moves when the nonce is used, and when the time of the tx ended before, so that the tx
- * gets no nonce any more with a signature of nobody. Another authorization would get the same nonce while both may be mined.
- */
+/** Of grant `g` and tx `t`. While the tx may be mined its nonce is nobody else's, however long that takes: the tx would be executed without its authorization. */
 const STAGE = `
       CASE WHEN t.state IN ${FINAL_STATES} OR (t.state = 'PENDING' AND NOT ${WANTS}) OR (g.nonce IS NULL AND t.state <> 'PENDING') THEN 'ended'
            WHEN g.nonce IS NULL THEN 'wanted'
            WHEN t.state = 'PENDING' AND (g.granted_at <= clock_timestamp() - ${OVERDUE} OR ${CANNOT_GO('t')}) THEN 'overdue'
            WHEN NOT ${IS_OUT} THEN 'mined'
-           WHEN t.state = 'PENDING' OR g.granted_at > clock_timestamp() - ${LONGEST_IN_FLIGHT} OR ${isPaused('g.chain_id', 'g.authority')} THEN 'open'
-           WHEN t.expires_at <= clock_timestamp() - ${LONGEST_CLOSING} AND ${HAS_PAYLOAD} THEN 'given_up'
+           WHEN t.state NOT IN ('ALLOCATED', 'IN_MEMPOOL') OR t.expires_at <= clock_timestamp() THEN 'open'
+           WHEN g.granted_at > clock_timestamp() - ${LONGEST_IN_FLIGHT} OR ${isPaused('g.chain_id', 'g.authority')} THEN 'open'
            WHEN ${HAS_PAYLOAD} OR ${HAS_WANTED} THEN 'in_the_way'
            ELSE 'open' END`;
 
@@ -98,7 +98,7 @@ export const OPEN = {
        UNION ALL
        (SELECT s.* FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
          WHERE s.chain_id = $1 AND s.authority = w.authority AND s.nonce IS NULL
-           AND (u.state <> 'PENDING' OR ${IS_WANTED})
+           AND (u.state <> 'PENDING' OR (s.due_at <= clock_timestamp() AND ${IS_WANTED}))
          ORDER BY s.chain_id, s.authority, s.created_at LIMIT 10)) g
       JOIN managed_tx t ON t.tx_id = g.tx_id
      ORDER BY g.created_at`,
@@ -175,21 +175,16 @@ export const EXPIRE = {
   text: `
     WITH changed AS (
       UPDATE managed_tx t SET expires_at = clock_timestamp(), close_due_at = NULL FROM tx_authorization g
-       WHERE t.tx_id = $1 AND g.tx_id = $1 AND g.grant_id = $3 AND g.nonce = $4 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND coalesce(t.expires_at > clock_timestamp(), true)
+       WHERE t.tx_id = $1 AND g.tx_id = $1 AND g.grant_id = $3 AND g.nonce = $4 AND ${STAGE} = 'in_the_way'
       RETURNING t.tx_id, t.chain_id, t.state)
     ${NOTED('changed')}`,
 };
 
-/**
- * Only while it is of the stage `$3`, for which its nonce was compared with the chain. The tx is locked, so that it does not return to wait meanwhile: then
- * the signature has to be taken back. A lane or a command that has it comes first.
- */
 export const END = {
   name: 'authorization_end',
   text: `
-    WITH t AS (SELECT * FROM managed_tx WHERE tx_id = $4 FOR UPDATE SKIP LOCKED)
-    DELETE FROM tx_authorization g USING t
-     WHERE g.grant_id = $1 AND g.tx_id = t.tx_id AND g.nonce IS NOT DISTINCT FROM $2::bigint AND ${STAGE} = $3`,
+    DELETE FROM tx_authorization g USING managed_tx t
+     WHERE g.grant_id = $1 AND t.tx_id = $3 AND g.tx_id = t.tx_id AND g.nonce IS NOT DISTINCT FROM $2::bigint AND ${STAGE} = 'ended'`,
 };
 
 export const POSTPONE = {

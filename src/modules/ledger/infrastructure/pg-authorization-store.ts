@@ -52,13 +52,14 @@ export class PgAuthorizationStore extends AuthorizationStore {
     return this.write(fence, sql.WITHDRAW, grant, pauseMs, 'withdrawn', grant.nonce);
   }
 
-  async expire({ id, txId, signer, nonce }: Grant): Promise<void> {
-    await this.database.query(sql.EXPIRE, [txId, signer.address, id, nonce, this.node.id, 'expired']);
+  async expire(fence: Fence, { id, txId, signer, nonce }: Grant): Promise<void> {
+    fence.tokenFor(signer);
+    await PgTx.of(fence.tx).query(sql.EXPIRE, [txId, signer.address, id, nonce, this.node.id, 'expired']);
   }
 
-  async end(fence: Fence, { id, txId, signer, nonce }: Grant, why: 'ended' | 'given_up'): Promise<boolean> {
+  async end(fence: Fence, { id, txId, signer, nonce }: Grant): Promise<boolean> {
     fence.tokenFor(signer);
-    const { rowCount } = await PgTx.of(fence.tx).query(sql.END, [id, nonce, why, txId]);
+    const { rowCount } = await PgTx.of(fence.tx).query(sql.END, [id, nonce, txId]);
     return rowCount === 1;
   }
 

@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { backoffMs } from '../../../kernel/backoff.js';
-import { signerKey } from '../../../kernel/signer-id.js';
-import { Log } from '../../../platform/logging/log.js';
 import type { AgreedCount } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import { AuthorizationStore, type ChangeSet, type Grant, WriteChanges } from '../../ledger/index.js';
@@ -30,28 +28,31 @@ export class EndAuthorization {
   constructor(
     private readonly store: AuthorizationStore,
     private readonly write: WriteChanges,
-    private readonly log: Log,
   ) {}
 
   /** @returns whether it has ended, or was taken back */
   async execute(lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> {
-    const { txId, stage, signer, nonce } = grant;
+    const { stage, signer, nonce } = grant;
     if (nonce !== null && !agreed) return false;
     const isUsed = nonce !== null && agreed !== null && agreed.nonce > nonce;
-    // Perhaps by its tx, which was not seen mined yet. When a reorg takes that back, the nonce is still its own.
-    if (stage === 'given_up' && isUsed) return false;
     const changes = await this.write.underFence([lease], 'end_authorization', async (fence) => {
       const isDone =
         stage === 'overdue'
           ? await this.store.withdraw(fence, grant, pauseMs(grant))
-          : await this.store.end(fence, grant, stage === 'given_up' ? stage : 'ended');
+          : await this.store.end(fence, grant);
       if (!isDone) return NOT_DONE;
       if (nonce === null) return {};
       const slot = { signer, nonce };
       return { slots: isUsed ? { forgotten: [slot] } : { released: [slot] } };
     });
-    if (changes === NOT_DONE) return false;
-    if (stage === 'given_up') this.log.warn('authorization given up', { txId, authority: signerKey(signer), nonce });
-    return true;
+    return changes !== NOT_DONE;
+  }
+
+  /** Ends the time of a tx that is in the way. Its owner, perhaps another node, closes its slot. */
+  async endTime(lease: Lease, grant: Grant): Promise<void> {
+    await this.write.underFence([lease], 'expire_authorization', async (fence) => {
+      await this.store.expire(fence, grant);
+      return NOT_DONE;
+    });
   }
 }

@@ -8,7 +8,7 @@ import { AuthorizationTurns } from './authorization-turns.js';
 import { EndAuthorization, pauseMs } from './end-authorization.js';
 import { GrantAuthorization } from './grant-authorization.js';
 
-const ENDING: ReadonlySet<GrantStage> = new Set(['overdue', 'given_up', 'ended']);
+const ENDING: ReadonlySet<GrantStage> = new Set(['overdue', 'ended']);
 
 type Counts = ReadonlyMap<string, AgreedCount | null>;
 
@@ -78,11 +78,10 @@ export class TendAuthorizations {
         this.turns.wasMined(grant);
         return;
       case 'in_the_way':
-        return this.store.expire(grant);
+        return this.ends.endTime(lease, grant);
       case 'open':
         return;
       case 'overdue':
-      case 'given_up':
       case 'ended':
         if (await this.ends.execute(lease, grant, agreed)) this.turns.ended(grant);
     }
