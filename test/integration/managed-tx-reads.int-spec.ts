@@ -30,7 +30,7 @@ const ofOther = { signer: OTHER.address };
 const elsewhere = { chain_id: ELSEWHERE.chainId };
 const idsOf = (found: readonly { readonly id: string }[]): string[] => found.map(({ id }) => id);
 const at = (signer: typeof OURS, nonce: bigint) => ({ signer, nonce });
-/** What the outside sender of a hold said. */
+/** What the client of a tx, or the outside sender of a hold, said. */
 const putCommand = (n: number, kind: string, status: string): Promise<void> =>
   stored.put('tx_command', {
     command_id: txIdOf(900 + n),
@@ -122,11 +122,39 @@ describe('what is in flight', () => {
     expect(new Set(idsOf(await inFlight.waitingForPool(both)))).toEqual(new Set(ids(11, 10, 12, 113)));
   });
 
-  it('is found ALLOCATED, of the signers asked only, in the order of nonces', async () => {
+  it('is found ALLOCATED, of the signers asked only, in the order of nonces, but not with an end that has passed', async () => {
     await stored.putTx(8, { state: 'ALLOCATED', nonce: 9 });
     await stored.putTx(9, { state: 'ALLOCATED', nonce: 0 });
+    const over = { state: 'ALLOCATED', expires_at: 'now()' };
+    await stored.putTx(10, { ...over, nonce: 10 });
+    await stored.putTx(11, { ...over, nonce: 11, closing: '{"as":"CANCELLED","reason":"cancelled","won":false}' });
+    await stored.putTx(12, { ...over, nonce: 12, replaced_by: txIdOf(11) });
     const found = await inFlight.allocated([OURS]);
-    expect(found.map(({ tx }) => tx.id)).toEqual(ids(9, 2, 8));
+    expect(found.map(({ tx }) => tx.id)).toEqual(ids(9, 2, 8, 11, 12));
+  });
+
+  it('is not found ALLOCATED when it is cancelled and nothing was signed for its nonce', async () => {
+    for (const n of [8, 9, 10, 11]) await stored.putTx(n, { state: 'ALLOCATED', nonce: n });
+    await putCommand(8, 'cancel', 'QUEUED');
+    await putCommand(9, 'cancel', 'DONE');
+    await putCommand(10, 'release', 'QUEUED');
+    await putCommand(11, 'cancel', 'QUEUED');
+    await stored.put('tx_attempt', {
+      tx_hash: aHash(11),
+      chain_id: DEV_CHAIN,
+      signer: OURS.address,
+      nonce: 11,
+      tx_id: txIdOf(11),
+      kind: 'payload',
+      raw: '\\x',
+      gas_limit: 100,
+      max_fee_per_gas: 1,
+      max_priority_fee_per_gas: 0,
+      fencing_token: 1,
+      status: 'SIGNED',
+    });
+    const found = await inFlight.allocated([OURS]);
+    expect(found.map(({ tx }) => tx.id)).toEqual(ids(2, 9, 10, 11));
   });
 
   it('may take its value, and its gas at the dearest price that was sent, from the balance', async () => {

@@ -26,12 +26,19 @@ import {
   toRequested,
 } from './managed-tx.rows.js';
 
+/** Nothing was signed for its slot, and its client does not want it any more. */
+const IS_CANCELLED = `
+  EXISTS (SELECT FROM tx_command c WHERE c.tx_id = t.tx_id AND c.kind = 'cancel' AND c.status = 'QUEUED')
+  AND NOT EXISTS (SELECT FROM tx_attempt a WHERE a.chain_id = t.chain_id AND a.signer = t.signer AND a.nonce = t.nonce)`;
+
+/** Not those whose time has ended, or that are cancelled: they are closed (`command_expired`, `command_due`), and nothing of them is sent for the first time. */
 const ALLOCATED = {
   name: 'tx_allocated',
   text: `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}
       FROM managed_tx t JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = t.chain_id AND w.signer = t.signer
-     WHERE t.state = 'ALLOCATED' ORDER BY t.chain_id, t.signer, t.nonce`,
+     WHERE t.state = 'ALLOCATED' AND (t.closing IS NOT NULL OR t.replaced_by IS NOT NULL OR coalesce(t.expires_at > clock_timestamp(), true) AND NOT (${IS_CANCELLED}))
+     ORDER BY t.chain_id, t.signer, t.nonce`,
 };
 
 /**
