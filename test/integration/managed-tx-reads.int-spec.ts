@@ -42,6 +42,22 @@ const putCommand = (n: number, kind: string, status: string): Promise<void> =>
     request_hash: aHash(n),
     status,
   });
+/** Of the tx with that number, at the nonce of it. */
+const putAttempt = (n: number, status: string): Promise<void> =>
+  stored.put('tx_attempt', {
+    tx_hash: aHash(n),
+    chain_id: DEV_CHAIN,
+    signer: OURS.address,
+    nonce: n,
+    tx_id: txIdOf(n),
+    kind: 'payload',
+    raw: '\\x',
+    gas_limit: 100,
+    max_fee_per_gas: 1,
+    max_priority_fee_per_gas: 0,
+    fencing_token: 1,
+    status,
+  });
 const ids = (...numbers: readonly number[]): string[] => numbers.map(txIdOf);
 
 /** One tx of ours in each state, and one of each of somebody else and of another chain; ids from 1, 101 and 201. */
@@ -122,39 +138,33 @@ describe('what is in flight', () => {
     expect(new Set(idsOf(await inFlight.waitingForPool(both)))).toEqual(new Set(ids(11, 10, 12, 113)));
   });
 
-  it('is found ALLOCATED, of the signers asked only, in the order of nonces, but not with an end that has passed', async () => {
+  it('is found ALLOCATED, of the signers asked only, in the order of nonces', async () => {
     await stored.putTx(8, { state: 'ALLOCATED', nonce: 9 });
     await stored.putTx(9, { state: 'ALLOCATED', nonce: 0 });
-    const over = { state: 'ALLOCATED', expires_at: 'now()' };
-    await stored.putTx(10, { ...over, nonce: 10 });
-    await stored.putTx(11, { ...over, nonce: 11, closing: '{"as":"CANCELLED","reason":"cancelled","won":false}' });
-    await stored.putTx(12, { ...over, nonce: 12, replaced_by: txIdOf(11) });
     const found = await inFlight.allocated([OURS]);
-    expect(found.map(({ tx }) => tx.id)).toEqual(ids(9, 2, 8, 11, 12));
+    expect(found.map(({ tx }) => tx.id)).toEqual(ids(9, 2, 8));
   });
 
-  it('is not found ALLOCATED when it is cancelled and nothing was signed for its nonce', async () => {
-    for (const n of [8, 9, 10, 11]) await stored.putTx(n, { state: 'ALLOCATED', nonce: n });
-    await putCommand(8, 'cancel', 'QUEUED');
-    await putCommand(9, 'cancel', 'DONE');
-    await putCommand(10, 'release', 'QUEUED');
+  it('is not sent for the first time after its end, nor when it is cancelled', async () => {
+    const at = (nonce: number, more = {}) =>
+      stored.putTx(nonce, { state: 'ALLOCATED', nonce, sub_state: 'POOL_LIMIT', next_resubmit_at: 'now()', ...more });
+    const over = { expires_at: 'now()' };
+    await at(10, over);
+    await at(11);
     await putCommand(11, 'cancel', 'QUEUED');
-    await stored.put('tx_attempt', {
-      tx_hash: aHash(11),
-      chain_id: DEV_CHAIN,
-      signer: OURS.address,
-      nonce: 11,
-      tx_id: txIdOf(11),
-      kind: 'payload',
-      raw: '\\x',
-      gas_limit: 100,
-      max_fee_per_gas: 1,
-      max_priority_fee_per_gas: 0,
-      fencing_token: 1,
-      status: 'SIGNED',
-    });
-    const found = await inFlight.allocated([OURS]);
-    expect(found.map(({ tx }) => tx.id)).toEqual(ids(2, 9, 10, 11));
+    await at(12, over);
+    await putAttempt(12, 'UNSENT');
+    await at(13, over);
+    await putAttempt(13, 'SIGNED');
+    await at(14, { expires_at: `now() + interval '1 hour'` });
+    await at(15);
+    await putCommand(15, 'cancel', 'DONE');
+    await at(16);
+    await putCommand(16, 'speed_up', 'QUEUED');
+    const left = ids(13, 14, 15, 16);
+    expect((await inFlight.allocated([OURS])).map(({ tx }) => tx.id)).toEqual([txIdOf(2), ...left]);
+    expect(idsOf(await inFlight.dueForResubmit(DEV_CHAIN, [OURS.address], 10)).sort()).toEqual(left);
+    expect(idsOf(await inFlight.waitingForPool([{ signer: OURS, room: 9 }]))).toEqual(left);
   });
 
   it('may take its value, and its gas at the dearest price that was sent, from the balance', async () => {

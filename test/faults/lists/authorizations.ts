@@ -143,6 +143,20 @@ export const AUTHORIZATIONS = faults(int('authorization-rows'), [
     why: 'a tx whose no-op is in a block has expired for nothing',
   },
   {
+    id: 'authorization-in-the-way-when-cancelled',
+    in: 'STAGE',
+    text: ' OR t.closing IS NOT NULL',
+    becomes: '',
+    why: 'a tx that is cancelled already is said to have expired',
+  },
+  {
+    id: 'authorization-in-the-way-when-replaced',
+    in: 'STAGE',
+    text: "WHEN t.replaced_by IS NOT NULL OR t.sub_state = 'REPLACING' THEN 'open'",
+    becomes: '',
+    why: 'a tx is said to have expired that nobody closes, because a replacement competes with it',
+  },
+  {
     id: 'authorization-expires-what-is-in-nobodys-way',
     in: 'authorization_expire',
     text: " AND ${STAGE} = 'in_the_way'",

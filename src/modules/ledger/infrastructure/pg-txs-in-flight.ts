@@ -17,6 +17,7 @@ import {
 } from '../domain/txs-in-flight.js';
 import {
   IS_OUT,
+  isOver,
   PROGRESS_COLUMNS,
   type ProgressRow,
   readTxs,
@@ -26,19 +27,12 @@ import {
   toRequested,
 } from './managed-tx.rows.js';
 
-/** Nothing was signed for its slot, and its client does not want it any more. */
-const IS_CANCELLED = `
-  EXISTS (SELECT FROM tx_command c WHERE c.tx_id = t.tx_id AND c.kind = 'cancel' AND c.status = 'QUEUED')
-  AND NOT EXISTS (SELECT FROM tx_attempt a WHERE a.chain_id = t.chain_id AND a.signer = t.signer AND a.nonce = t.nonce)`;
-
-/** Not those whose time has ended, or that are cancelled: they are closed (`command_expired`, `command_due`), and nothing of them is sent for the first time. */
 const ALLOCATED = {
   name: 'tx_allocated',
   text: `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}
       FROM managed_tx t JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = t.chain_id AND w.signer = t.signer
-     WHERE t.state = 'ALLOCATED' AND (t.closing IS NOT NULL OR t.replaced_by IS NOT NULL OR coalesce(t.expires_at > clock_timestamp(), true) AND NOT (${IS_CANCELLED}))
-     ORDER BY t.chain_id, t.signer, t.nonce`,
+     WHERE t.state = 'ALLOCATED' AND NOT ${isOver('t')} ORDER BY t.chain_id, t.signer, t.nonce`,
 };
 
 /**
@@ -74,7 +68,7 @@ export const DUE_FOR_RESUBMIT = {
     SELECT ${PROGRESS_COLUMNS} FROM unnest($2::text[]) AS w (signer)
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx m
-        WHERE m.chain_id = $1 AND m.signer = w.signer AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.next_resubmit_at <= statement_timestamp()
+        WHERE m.chain_id = $1 AND m.signer = w.signer AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.next_resubmit_at <= statement_timestamp() AND NOT ${isOver('m')}
         ORDER BY m.chain_id, m.signer, m.next_resubmit_at, m.nonce LIMIT $3) t`,
 };
 
@@ -128,7 +122,7 @@ const WAITING_FOR_POOL = {
     SELECT t.* FROM unnest($1::bigint[], $2::text[], $3::int[]) AS w (chain_id, signer, room)
      CROSS JOIN LATERAL (
        SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
-        WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.sub_state = 'POOL_LIMIT'
+        WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.sub_state = 'POOL_LIMIT' AND NOT ${isOver('t')}
         ORDER BY t.nonce LIMIT w.room) t
      ORDER BY t.chain_id, t.signer, t.nonce`,
 };
