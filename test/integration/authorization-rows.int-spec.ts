@@ -195,6 +195,7 @@ describe('an authorization', () => {
         ...overrides,
       });
 
+    const CANCELLING = '{"as":"CANCELLED","reason":"cancelled","won":false}';
     /** Its time ended so many minutes ago. */
     const over = (minutes: number) => ({ expires_at: `now() - interval '${minutes} minutes'` });
     /** A payload of its signer that waits for its turn. */
@@ -205,12 +206,9 @@ describe('an authorization', () => {
       ['eleven minutes', 'in_the_way', 11, {}],
       ['an hour', 'in_the_way', 60, over(-6)],
       ['an hour, and expired long ago', 'open', 60, over(60)],
-      [
-        'an hour, and its no-op is mined',
-        'open',
-        60,
-        { state: 'MINED', closing: '{"as":"CANCELLED","reason":"cancelled","won":true}' },
-      ],
+      ['an hour, and is being cancelled', 'open', 60, { closing: CANCELLING }],
+      ['an hour, and is being replaced', 'open', 60, { replaced_by: txIdOf(99) }],
+      ['an hour, and rests for what replaces it', 'open', 60, { sub_state: 'REPLACING' }],
     ])('that is there for %s is %s when a payload of its signer could go on', async (_, stage, minutes, overrides) => {
       await flying(minutes, overrides);
       expect(await stages()).toEqual(['open']);

@@ -131,16 +131,9 @@ export const AUTHORIZATIONS = faults(int('authorization-rows'), [
   {
     id: 'authorization-in-the-way-when-over',
     in: 'STAGE',
-    text: ' OR t.expires_at <= clock_timestamp()',
+    text: 't.expires_at <= clock_timestamp() OR ',
     becomes: '',
     why: 'what could not be closed is due again and again, without a pause',
-  },
-  {
-    id: 'authorization-in-the-way-when-mined',
-    in: 'STAGE',
-    text: "t.state NOT IN ('ALLOCATED', 'IN_MEMPOOL')",
-    becomes: "t.state = 'PENDING'",
-    why: 'a tx whose no-op is in a block has expired for nothing',
   },
   {
     id: 'authorization-in-the-way-when-cancelled',
@@ -152,9 +145,16 @@ export const AUTHORIZATIONS = faults(int('authorization-rows'), [
   {
     id: 'authorization-in-the-way-when-replaced',
     in: 'STAGE',
-    text: "WHEN t.replaced_by IS NOT NULL OR t.sub_state = 'REPLACING' THEN 'open'",
+    text: ' OR t.replaced_by IS NOT NULL',
     becomes: '',
     why: 'a tx is said to have expired that nobody closes, because a replacement competes with it',
+  },
+  {
+    id: 'authorization-in-the-way-when-it-rests',
+    in: 'STAGE',
+    text: " OR t.sub_state = 'REPLACING'",
+    becomes: '',
+    why: 'a tx is said to have expired that rests, because what it competes with is mined',
   },
   {
     id: 'authorization-expires-what-is-in-nobodys-way',
