@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { ROOT } from './bootstrap.mjs';
 
-/* After `nest build`: puts each program, and a thread of the service, into one file with the packages that it needs (docs/decisions/0047-bundles.md). */
+/* After `nest build`: makes the OpenAPI document, and puts each program, and a thread of the service, into one file with the packages that it needs (docs/decisions/0047-bundles.md). */
 
 const ENTRIES = ['main.js', 'cli.js', 'healthcheck.js', 'modules/requests/infrastructure/kzg-worker.js'];
 /** They read files of their own: a native build, the pages of Swagger UI. */
@@ -57,6 +57,9 @@ const { outputFiles } = await build({
   write: false,
   allowOverwrite: true,
 });
+// What the programs read.
+const { describedApi } = await import('../dist/api-document.js');
+writeFileSync(join(ROOT, 'dist', 'openapi.json'), JSON.stringify(await describedApi()));
 for (const { path, text } of outputFiles) writeFileSync(path, namingClasses(inAscii(text)));
 
 /**

@@ -54,11 +54,6 @@ const TAGS = {
   operations: 'Health and metrics',
 } as const;
 
-/** Swagger UI at `/docs`, the document at `/docs-json`. It is made before the node listens: it takes the event loop 84 ms. */
-export function serveOpenApi(app: INestApplication): void {
-  SwaggerModule.setup('docs', app, openApiOf(app));
-}
-
 export function openApiOf(app: INestApplication): OpenAPIObject {
   const { webhooks, schemas } = eventDocument();
   const info = new DocumentBuilder()

@@ -195,6 +195,7 @@ describe('an authorization', () => {
         ...overrides,
       });
 
+    const CANCELLING = '{"as":"CANCELLED","reason":"cancelled","won":false}';
     /** Its time ended so many minutes ago. */
     const over = (minutes: number) => ({ expires_at: `now() - interval '${minutes} minutes'` });
     /** A payload of its signer that waits for its turn. */
@@ -202,11 +203,12 @@ describe('an authorization', () => {
 
     it.each([
       ['nine minutes', 'open', 9, {}],
-      ['nine minutes, and has expired', 'open', 9, over(6)],
       ['eleven minutes', 'in_the_way', 11, {}],
-      ['an hour', 'in_the_way', 60, {}],
-      ['an hour, and has just expired', 'in_the_way', 60, over(4)],
-      ['an hour, and expired long ago', 'given_up', 60, over(6)],
+      ['an hour', 'in_the_way', 60, over(-6)],
+      ['an hour, and expired long ago', 'open', 60, over(60)],
+      ['an hour, and is being cancelled', 'open', 60, { closing: CANCELLING }],
+      ['an hour, and is being replaced', 'open', 60, { replaced_by: txIdOf(99) }],
+      ['an hour, and rests for what replaces it', 'open', 60, { sub_state: 'REPLACING' }],
     ])('that is there for %s is %s when a payload of its signer could go on', async (_, stage, minutes, overrides) => {
       await flying(minutes, overrides);
       expect(await stages()).toEqual(['open']);
@@ -224,60 +226,31 @@ describe('an authorization', () => {
       expect(await stages()).toEqual(['open']);
     });
 
-    it('is in the way of another one, which can go, but is never given up for it', async () => {
-      await flying(60, over(60));
+    it('is in the way of another one, which can go', async () => {
+      await flying(60);
       await putWanting(2);
       expect(await stages()).toEqual(['in_the_way', 'wanted']);
       await stored.read(`UPDATE managed_tx SET sub_state = 'FEE_CAPPED' WHERE state = 'PENDING'`);
       expect(await stages()).toEqual(['open']);
     });
 
-    it('is given up also while its no-op is mined, and not when it is mined itself', async () => {
-      await putWaiting();
-      const closing = '{"as":"CANCELLED","reason":"expired","won":true}';
-      await flying(16, { state: 'MINED', closing, ...over(6) });
-      expect(await stages()).toEqual(['given_up']);
-      await stored.read(`UPDATE managed_tx SET closing = closing || '{"won":false}' WHERE state = 'MINED'`);
-      expect(await stages()).toEqual(['mined']);
-    });
-
-    it.each([
-      ['is so', '', true],
-      ['waits again', `state = 'PENDING', nonce = NULL, tx_hash = NULL`, false],
-      ['is mined', `state = 'MINED', block_number = 1, block_hash = tx_hash, receipt = '{}'`, false],
-      ['has ended', `state = 'CANCELLED'`, false],
-      ['has more time', 'expires_at = now()', false],
-    ])('is given up only while its tx %s', async (_, change, isForgotten) => {
-      await putWaiting();
-      await flying(16, over(6));
-      const given = await theGrant();
-      if (change !== '') await stored.read(`UPDATE managed_tx SET ${change} WHERE tx_id = '${txIdOf(1)}'`);
-      const giveUp = () => stored.fenced([A], (fence) => store.end(fence, given, 'given_up'));
-      expect(await giveUp()).toBe(isForgotten);
-    });
-
-    it('is not given up while somebody changes its tx', async () => {
-      await putWaiting();
-      await flying(16, over(6));
-      const given = await theGrant();
-      const session = await stored.lab.session();
-      await session.run('BEGIN');
-      await session.run(`SELECT FROM managed_tx WHERE tx_id = '${txIdOf(1)}' FOR UPDATE`);
-      const giveUp = () => stored.fenced([A], (fence) => store.end(fence, given, 'given_up'));
-      expect(await giveUp()).toBe(false);
-      await session.run('ROLLBACK');
-      expect(await giveUp()).toBe(true);
-    });
+    const expire = async (known: Partial<Grant> = {}) => {
+      const grant = { ...(await theGrant()), ...known };
+      await stored.fenced([A], (fence) => store.expire(fence, grant));
+    };
 
     it.each([
       ['without an end', null, true],
       ['with a later one', `now() + interval '1 hour'`, true],
       ['that has expired already', `now() - interval '1 minute'`, false],
     ])('ends the time of one %s, and of no copy that was read', async (_, expires_at, isChanged) => {
+      await putWaiting();
       await flying(11, { expires_at, close_due_at: expires_at && `now() + interval '10 seconds'` });
-      await store.expire(await theGrant());
+      await expire();
       expect(
-        await stored.read('SELECT expires_at <= now() AS over, close_due_at IS NULL AS due, version FROM managed_tx'),
+        await stored.read(
+          `SELECT expires_at <= now() AS over, close_due_at IS NULL AS due, version FROM managed_tx WHERE state = 'IN_MEMPOOL'`,
+        ),
       ).toEqual([{ over: true, due: isChanged, version: 0 }]);
       const events = await stored.read('SELECT reason, from_state, to_state, node_id, detail FROM tx_event');
       const detail = { authority: A.address, authorization: 'expired' };
@@ -292,7 +265,14 @@ describe('an authorization', () => {
       ['has none any more', {}, { id: '80000000-0000-4000-8000-000000000001' }],
     ])('does not end the time of one that %s', async (_, overrides, known) => {
       await flying(11, overrides);
-      await store.expire({ ...(await theGrant()), ...known });
+      await putWaiting();
+      await expire(known);
+      expect(await stored.read('SELECT DISTINCT expires_at FROM managed_tx')).toEqual([{ expires_at: null }]);
+    });
+
+    it('does not end the time of one that is in nobody’s way any more', async () => {
+      await flying(11);
+      await expire();
       expect(await stored.read('SELECT expires_at FROM managed_tx')).toEqual([{ expires_at: null }]);
     });
   });
@@ -432,7 +412,7 @@ describe('a signature', () => {
   ])('of a tx that is %s is forgotten with nonce %s: %s', async (state, nonce, isForgotten) => {
     await putWanting(1, [{ signer: A, nonce: 7 }], { state, gas_limit: 1 });
     const signed = { ...(await theGrant()), nonce };
-    expect(await stored.fenced([A], (fence) => store.end(fence, signed, 'ended'))).toBe(isForgotten);
+    expect(await stored.fenced([A], (fence) => store.end(fence, signed))).toBe(isForgotten);
     expect((await openOf(A)).length).toBe(isForgotten ? 0 : 1);
   });
 });

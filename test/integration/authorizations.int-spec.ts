@@ -13,7 +13,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { startAnvil } from '../support/anvil.js';
 import { aHash, anAddress, anOrder, aPauseOrder, DEV_CHAIN } from '../support/builders.js';
 import { knowNonce } from '../support/known-nonce.js';
-import { makeDue, makeWaitingDue } from '../support/node-lab.js';
+import { makeWaitingDue } from '../support/node-lab.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
 import { until } from '../support/until.js';
 import type { TestNode } from '../support/test-node.js';
@@ -418,44 +418,25 @@ describe('a payload in flight that is not mined', () => {
     if (how === 'is paused') await node.get(ResumeSigner).execute(scope, aPauseOrder());
   });
 
-  it.each(['the payload', 'the authorization'])(
-    'is given up only when its no-op had the time to compete, and the chain decides who uses the nonce: %s',
-    async (first) => {
-      const { txId, nonce } = await outWithAuthorization();
-      await signedBefore(60);
-      const next = await plain(authority);
+  it('keeps the nonce of its authority until it has ended, however long its no-op takes', async () => {
+    const { txId, nonce } = await outWithAuthorization();
+    await signedBefore(60);
+    const next = await plain(authority);
+    for (let look = 0; look < 2; look += 1) await turn();
+    await run(`UPDATE managed_tx SET expires_at = expires_at - interval '1 day' WHERE tx_id = $1`, [txId]);
+    for (let look = 0; look < 2; look += 1) await turn();
+    expect(await lab.states([txId, next])).toEqual(['IN_MEMPOOL', 'PENDING']);
+    expect(await slots()).toEqual([{ nonce: String(nonce), status: 'HELD' }]);
+    // No no-op was sent: it is mined after all, with its authorization.
+    await confirm();
+    expect([await lab.states([txId]), await codeOf(authority)]).toEqual([['CONFIRMED'], codeNow]);
+    await until('its authority goes on', async () => {
       await turn();
-      const [sentOfSender] = await run('SELECT tx_hash FROM tx_attempt WHERE tx_id = $1', [txId]);
-      const slot = { nonce: String(nonce) };
-      // However long it is there: before it has expired, no no-op competes with it.
-      for (let look = 0; look < 2; look += 1) await turn();
-      expect([await open(), await slots()]).toMatchObject([[slot], [{ ...slot, status: 'HELD' }]]);
-      expect(await lab.states([txId, next])).toEqual(['IN_MEMPOOL', 'PENDING']);
-      await run(`UPDATE managed_tx SET expires_at = expires_at - interval '6 minutes' WHERE tx_id = $1`, [txId]);
-      await node.authorizations();
-      expect([await open(), await slots()]).toEqual([[], [{ ...slot, status: 'RELEASED' }]]);
-      await turn();
-      expect(await node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce });
-      const [sentOfAuthority] = await run('SELECT tx_hash FROM tx_attempt WHERE tx_id = $1', [next]);
-      const later = first === 'the payload' ? sentOfSender : sentOfAuthority;
-      await lab.ask('anvil_dropTransaction', later?.['tx_hash']);
-      await node.releaseLeases();
-      // No transaction of the authority used the nonce, so nobody can name it.
-      const quick = await lab.startNode({ confirmations: { required: 2, staleReceiptTimeout: '1ms' } });
-      await until('both are final', async () => {
-        await confirm([quick]);
-        await makeDue(quick);
-        await quick.resubmit();
-        await quick.checkReceipts();
-        await turn([quick]);
-        return (await lab.states([txId, next])).every((state) => state === 'CONFIRMED');
-      });
-      const usedBy = await node.tx(next);
-      expect(usedBy.nonce === nonce).toBe(first === 'the payload');
-      expect(await codeOf(authority)).toBe(first === 'the payload' ? '0x' : codeNow);
-      expect(await chainNonce(authority)).toBe(Number(usedBy.nonce) + 1);
-    },
-  );
+      await confirm();
+      return (await node.tx(next)).state === 'CONFIRMED';
+    });
+    expect((await node.tx(next)).nonce).toBe(nonce + 1);
+  });
 });
 
 it('a node that dies after the signature leaves all that the next one needs', async () => {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { AttemptSigner } from '../../src/modules/sending/application/attempt-signer.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
+import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
+import type { TxState } from '../../src/kernel/tx-state.js';
+import { anOrder } from '../support/builders.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';
 
@@ -47,6 +50,36 @@ describe.each<CrashPoint>(['after allocate', 'after sign', 'after persist', 'aft
     });
   },
 );
+
+describe.each<[CrashPoint, string, TxState]>([
+  ['after allocate', 'has ended', 'DROPPED'],
+  ['after sign', 'has ended', 'DROPPED'],
+  ['after allocate', 'was cancelled', 'CANCELLED'],
+  ['after sign', 'was cancelled', 'CANCELLED'],
+])('a crash %s', (point, how, ended) => {
+  it(`executes nothing that ${how} meanwhile`, async () => {
+    const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
+    const original = { broadcast: lab.chain.broadcast };
+    crash(point);
+    await lab.node.step().catch(() => undefined);
+    lab.chain.broadcast = original.broadcast;
+    const second = String(ids[1]);
+    if (how === 'was cancelled') await lab.node.get(SubmitCommand).execute(anOrder('cancel', second));
+    else {
+      const text = `UPDATE managed_tx SET expires_at = now() WHERE tx_id = '${second}'`;
+      await lab.node.get(Database).query({ name: 'test_end', text }, []);
+    }
+
+    const successor = await lab.takeOver();
+    await successor.step();
+    await successor.commands();
+    await successor.step();
+    await lab.resubmit(successor);
+    await lab.confirmAll(successor);
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', ended, 'CONFIRMED']);
+    expect([1, 2, 3].map((value) => lab.minedWith(value).length)).toEqual([1, 0, 1]);
+  });
+});
 
 describe('a takeover', () => {
   it('finds what was mined while nobody looked', async () => {

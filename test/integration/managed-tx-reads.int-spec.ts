@@ -30,7 +30,7 @@ const ofOther = { signer: OTHER.address };
 const elsewhere = { chain_id: ELSEWHERE.chainId };
 const idsOf = (found: readonly { readonly id: string }[]): string[] => found.map(({ id }) => id);
 const at = (signer: typeof OURS, nonce: bigint) => ({ signer, nonce });
-/** What the outside sender of a hold said. */
+/** What the client of a tx, or the outside sender of a hold, said. */
 const putCommand = (n: number, kind: string, status: string): Promise<void> =>
   stored.put('tx_command', {
     command_id: txIdOf(900 + n),
@@ -40,6 +40,22 @@ const putCommand = (n: number, kind: string, status: string): Promise<void> =>
     kind,
     request_id: `command-${n}`,
     request_hash: aHash(n),
+    status,
+  });
+/** Of the tx with that number, at the nonce of it. */
+const putAttempt = (n: number, status: string): Promise<void> =>
+  stored.put('tx_attempt', {
+    tx_hash: aHash(n),
+    chain_id: DEV_CHAIN,
+    signer: OURS.address,
+    nonce: n,
+    tx_id: txIdOf(n),
+    kind: 'payload',
+    raw: '\\x',
+    gas_limit: 100,
+    max_fee_per_gas: 1,
+    max_priority_fee_per_gas: 0,
+    fencing_token: 1,
     status,
   });
 const ids = (...numbers: readonly number[]): string[] => numbers.map(txIdOf);
@@ -127,6 +143,28 @@ describe('what is in flight', () => {
     await stored.putTx(9, { state: 'ALLOCATED', nonce: 0 });
     const found = await inFlight.allocated([OURS]);
     expect(found.map(({ tx }) => tx.id)).toEqual(ids(9, 2, 8));
+  });
+
+  it('is not sent for the first time after its end, nor when it is cancelled', async () => {
+    const at = (nonce: number, more = {}) =>
+      stored.putTx(nonce, { state: 'ALLOCATED', nonce, sub_state: 'POOL_LIMIT', next_resubmit_at: 'now()', ...more });
+    const over = { expires_at: 'now()' };
+    await at(10, over);
+    await at(11);
+    await putCommand(11, 'cancel', 'QUEUED');
+    await at(12, over);
+    await putAttempt(12, 'UNSENT');
+    await at(13, over);
+    await putAttempt(13, 'SIGNED');
+    await at(14, { expires_at: `now() + interval '1 hour'` });
+    await at(15);
+    await putCommand(15, 'cancel', 'DONE');
+    await at(16);
+    await putCommand(16, 'speed_up', 'QUEUED');
+    const left = ids(13, 14, 15, 16);
+    expect((await inFlight.allocated([OURS])).map(({ tx }) => tx.id)).toEqual([txIdOf(2), ...left]);
+    expect(idsOf(await inFlight.dueForResubmit(DEV_CHAIN, [OURS.address], 10)).sort()).toEqual(left);
+    expect(idsOf(await inFlight.waitingForPool([{ signer: OURS, room: 9 }]))).toEqual(left);
   });
 
   it('may take its value, and its gas at the dearest price that was sent, from the balance', async () => {

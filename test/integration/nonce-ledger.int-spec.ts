@@ -585,6 +585,27 @@ describe.each(MOVES)('$move', ({ from, act, becomes, keepsHolder }) => {
   });
 });
 
+describe('hand over', () => {
+  const handOver = (lease: Lease) =>
+    lab.write([lease], (fence) => ledger.handOver(fence, [{ signer: lease.signer, nonce: 4n, txId: txIdOf(0xf1) }]));
+
+  it('gives a held slot to another tx, under the token of the lease', async () => {
+    const lease = await lab.lease();
+    await lab.leave(lease.signer, 'HELD', 4n, 5n);
+    const [four, five] = await lab.slots(lease.signer);
+    await handOver(lease);
+    expect(await lab.slots(lease.signer)).toEqual([{ ...four, txId: txIdOf(0xf1), token: 3n }, five]);
+  });
+
+  it.each(['CONSUMED', 'RELEASED'] as const)('meets one that is %s as a bug', async (status) => {
+    const lease = await lab.lease();
+    await lab.leave(lease.signer, status, 4n);
+    const before = await lab.slots(lease.signer);
+    await expect(handOver(lease)).rejects.toThrow(InvariantViolation);
+    expect(await lab.slots(lease.signer)).toEqual(before);
+  });
+});
+
 describe('every write', () => {
   const WRITES: Record<string, (fence: Fence, signer: SignerId) => Promise<unknown>> = {
     align: (fence, signer) => ledger.align(fence, slotsAt(signer, 1n)),

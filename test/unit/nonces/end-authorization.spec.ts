@@ -5,7 +5,6 @@ import type { Fence } from '../../../src/modules/signers/index.js';
 import { type ChangeSet, WriteChanges, AuthorizationStore } from '../../../src/modules/ledger/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash } from '../../support/builders.js';
-import { RecordingLog } from '../chain/chain-fixture.js';
 import { aGrant, AUTHORITY, LEASE } from './grant-fixture.js';
 
 const SLOT = { signer: AUTHORITY, nonce: 7n };
@@ -14,15 +13,14 @@ let chainNonce: bigint | null;
 let isAsRead: boolean;
 let calls: string[];
 let written: ChangeSet[];
-let log: RecordingLog;
 let ends: EndAuthorization;
 
 beforeEach(() => {
   [chainNonce, isAsRead, calls, written] = [7n, true, [], []];
-  log = new RecordingLog();
   ends = new EndAuthorization(
     fakeOf(AuthorizationStore, {
-      end: async (_fence, _grant, why) => (calls.push(`end ${why}`), isAsRead),
+      end: async () => (calls.push('end'), isAsRead),
+      expire: async () => void calls.push('expire'),
       withdraw: async (_fence, _grant, ms) => (calls.push(`withdraw ${String(ms)}`), isAsRead),
     }),
     fakeOf(WriteChanges, {
@@ -32,7 +30,6 @@ beforeEach(() => {
         return changes;
       },
     }),
-    log,
   );
 });
 
@@ -43,7 +40,7 @@ const end = (overrides = {}) => ends.execute(LEASE, aGrant({ stage: 'ended', non
 describe('an authorization whose tx has ended', () => {
   it('frees a nonce that the chain did not use', async () => {
     expect(await end()).toBe(true);
-    expect([calls, written]).toEqual([['end ended'], [{ slots: { released: [SLOT] } }]]);
+    expect([calls, written]).toEqual([['end'], [{ slots: { released: [SLOT] } }]]);
   });
 
   it('leaves no slot of a nonce that the chain has used', async () => {
@@ -64,26 +61,14 @@ describe('an authorization whose tx has ended', () => {
 
   it('is forgotten without a look at the chain when it was never signed', async () => {
     chainNonce = null;
-    expect([await end({ nonce: null }), calls, written]).toEqual([true, ['end ended'], [{}]]);
+    expect([await end({ nonce: null }), calls, written]).toEqual([true, ['end'], [{}]]);
   });
 });
 
-describe('an authorization whose tx is in flight for too long', () => {
-  it('is forgotten, its nonce is free, and operators are told', async () => {
-    expect(await end({ stage: 'given_up' })).toBe(true);
-    expect([calls, written]).toEqual([['end given_up'], [{ slots: { released: [SLOT] } }]]);
-    expect(log.lines).toMatchObject([{ event: 'authorization given up' }]);
-  });
-
-  it('keeps a nonce that the chain has used, perhaps for its tx, in a block that is not final', async () => {
-    chainNonce = 8n;
-    expect([await end({ stage: 'given_up' }), calls, log.lines]).toEqual([false, [], []]);
-  });
-
-  it('is not told of when it was mined meanwhile, or ended otherwise', async () => {
-    await end();
-    isAsRead = false;
-    expect([await end({ stage: 'given_up' }), log.lines]).toEqual([false, []]);
+describe('an authorization whose tx is in the way', () => {
+  it('is kept with its nonce: only the time of the tx ends, under the fence of the authority', async () => {
+    await ends.endTime(LEASE, aGrant({ stage: 'in_the_way', nonce: 7n }));
+    expect([calls, written]).toEqual([['expire'], [{}]]);
   });
 });
 

@@ -46,7 +46,6 @@ beforeEach(() => {
     { heldOn: () => held } as unknown as LeaseManager,
     {
       open: async (_id: unknown, signers: readonly SignerId[]) => (asked.push(signers), [...due, OPEN]),
-      expire: async ({ stage }: Grant) => void calls.push(`expire ${stage}`),
       postpone: async (_grant: Grant, pauseMs: number) => void calls.push(`postpone ${String(pauseMs)}`),
     } as unknown as AuthorizationStore,
     {
@@ -67,7 +66,10 @@ beforeEach(() => {
       execute: (_chain: unknown, ...step: Parameters<typeof steps>) => steps(...step),
       isSigning: () => isSigning,
     } as unknown as GrantAuthorization,
-    { execute: steps } as unknown as EndAuthorization,
+    {
+      execute: steps,
+      endTime: async (_lease: Lease, { stage }: Grant) => void calls.push(`end time ${stage}`),
+    } as unknown as EndAuthorization,
     {
       get: () => ({
         agreedCounts: async (addresses: readonly string[]) => (
@@ -98,13 +100,12 @@ it('the chain is asked once, before any worker of the signers is taken, and only
   const busy = aGrant({ signer: aSigner(4), isReady: false });
   const unsigned = aGrant({ signer: aSigner(5), stage: 'ended' });
   const overdue = aGrant({ signer: aSigner(6), stage: 'overdue', nonce: 7n });
-  const givenUp = aGrant({ signer: aSigner(7), stage: 'given_up', nonce: 7n });
   const inTheWay = aGrant({ signer: aSigner(8), stage: 'in_the_way', nonce: 7n });
-  due = [aGrant(), aGrant({ stage: 'ended', nonce: 6n }), mined, busy, unsigned, overdue, givenUp, inTheWay];
+  due = [aGrant(), aGrant({ stage: 'ended', nonce: 6n }), mined, busy, unsigned, overdue, inTheWay];
   held = due.map(({ signer }) => ({ ...LEASE, signer }));
   await tend.execute(DEV_CHAIN);
-  expect(counted).toEqual([[[AUTHORITY.address, aSigner(6).address, aSigner(7).address], false]]);
-  expect(stepped.map(([, , agreed]) => agreed)).toEqual([COUNT, COUNT, null, null, COUNT, COUNT]);
+  expect(counted).toEqual([[[AUTHORITY.address, aSigner(6).address], false]]);
+  expect(stepped.map(([, , agreed]) => agreed)).toEqual([COUNT, COUNT, null, null, COUNT]);
 });
 
 it('nobody is asked when nothing depends on the chain', async () => {
@@ -137,10 +138,10 @@ describe('an authorization', () => {
 
   it('whose tx is in the way has the time of that ended, and nothing else', async () => {
     await step('in_the_way');
-    expect([stepped, calls]).toEqual([[], ['expire in_the_way']]);
+    expect([stepped, calls]).toEqual([[], ['end time in_the_way']]);
   });
 
-  it.each<GrantStage>(['overdue', 'given_up', 'ended'])('is ended when it is %s, and its turn then', async (stage) => {
+  it.each<GrantStage>(['overdue', 'ended'])('is ended when it is %s, and its turn then', async (stage) => {
     await step(stage);
     succeeds = false;
     await step(stage);

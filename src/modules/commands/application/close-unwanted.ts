@@ -72,12 +72,13 @@ export class CloseUnwanted {
     const verdict = commandVerdict(kind, tx);
     if (verdict.kind === 'refused') return { commandId, refusal: verdict.detail };
     if (verdict.kind === 'done') return { commandId, refusal: null };
-    if (kind !== 'release' && this.custody.isExternal(tx.signer))
-      return { commandId, refusal: new ExternalSigner(tx.signer).message };
     // Its sender said both. One that is stored from here on makes this copy outdated.
     if (kind === 'release' && (await this.store.hasQueued(tx.id, 'consume')))
       return { commandId, refusal: USED.detail };
     const sent = hasNonce(tx) ? await this.attempts.ofSlots([tx]) : [];
+    const needsNoOp = kind === 'close' || (kind === 'cancel' && !nothingIsOut(tx, groupBy(sent, slotKey)));
+    if (needsNoOp && this.custody.isExternal(tx.signer))
+      return { commandId, refusal: new ExternalSigner(tx.signer).message };
     const price = tx.isBeingRequeued ? 'enough' : this.priceAgainst(tx, sent.map(asFound), said);
     if (price === 'unknown') return null;
     if (price !== 'enough') return { commandId, refusal: PRICE_REFUSALS[price] };

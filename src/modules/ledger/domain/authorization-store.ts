@@ -41,7 +41,7 @@ export abstract class AuthorizationStore {
   abstract withdraw(fence: Fence, grant: Grant, pauseMs: number): Promise<boolean>;
   /** Ends the time of a tx in flight: its owner closes its slot. */
   abstract expire(fence: Fence, grant: Grant): Promise<void>;
-  /** Forgets an authorization whose tx has ended. */
+  /** Forgets an authorization whose tx has ended, or does not want it any more. */
   abstract end(fence: Fence, grant: Grant): Promise<boolean>;
   /** Its tx waits a while before its authorities hold anything back for it again. */
   abstract postpone(grant: Grant, pauseMs: number): Promise<void>;

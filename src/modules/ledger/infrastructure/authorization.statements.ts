@@ -79,8 +79,8 @@ const STAGE = `
            WHEN g.nonce IS NULL THEN 'wanted'
            WHEN t.state = 'PENDING' AND (g.granted_at <= clock_timestamp() - ${OVERDUE} OR ${CANNOT_GO('t')}) THEN 'overdue'
            WHEN NOT ${IS_OUT} THEN 'mined'
-           WHEN t.state NOT IN ('ALLOCATED', 'IN_MEMPOOL') OR t.expires_at <= clock_timestamp() THEN 'open'
-           WHEN g.granted_at > clock_timestamp() - ${LONGEST_IN_FLIGHT} OR ${isPaused('g.chain_id', 'g.authority')} THEN 'open'
+           WHEN t.state = 'PENDING' OR t.closing IS NOT NULL OR t.replaced_by IS NOT NULL OR t.sub_state = 'REPLACING' THEN 'open'
+           WHEN t.expires_at <= clock_timestamp() OR g.granted_at > clock_timestamp() - ${LONGEST_IN_FLIGHT} OR ${isPaused('g.chain_id', 'g.authority')} THEN 'open'
            WHEN ${HAS_PAYLOAD} OR ${HAS_WANTED} THEN 'in_the_way'
            ELSE 'open' END`;
 

@@ -66,7 +66,20 @@ interface StoredMadePermit {
 
 /** The owner of its signer has not carried out yet that its outside sender wants a hold to last longer. */
 export function wantsLonger(tx: string): string {
-  return `EXISTS (SELECT FROM tx_command x WHERE x.tx_id = ${tx}.tx_id AND x.kind = 'extend' AND x.status = 'QUEUED')`;
+  return hasQueued(tx, 'extend');
+}
+
+function hasQueued(tx: string, kind: 'cancel' | 'extend'): string {
+  return `EXISTS (SELECT FROM tx_command x WHERE x.tx_id = ${tx}.tx_id AND x.kind = '${kind}' AND x.status = 'QUEUED')`;
+}
+
+/**
+ * Its time has ended, or its client has cancelled it, and nothing of its slot can have left a node: nothing is sent for the first time. `CloseExpired` or the
+ * command ends it.
+ */
+export function isOver(tx: string): string {
+  return `(${tx}.state = 'ALLOCATED' AND (coalesce(${tx}.expires_at <= clock_timestamp(), false) OR ${hasQueued(tx, 'cancel')})
+    AND NOT EXISTS (SELECT FROM tx_attempt o WHERE o.chain_id = ${tx}.chain_id AND o.signer = ${tx}.signer AND o.nonce = ${tx}.nonce AND o.status <> 'UNSENT'))`;
 }
 
 /** No bytes of tx `t` with its payload are mined: a signed authorization of it may still be used. */

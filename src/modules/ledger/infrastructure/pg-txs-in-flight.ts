@@ -17,6 +17,7 @@ import {
 } from '../domain/txs-in-flight.js';
 import {
   IS_OUT,
+  isOver,
   PROGRESS_COLUMNS,
   type ProgressRow,
   readTxs,
@@ -31,7 +32,7 @@ const ALLOCATED = {
   text: `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}
       FROM managed_tx t JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = t.chain_id AND w.signer = t.signer
-     WHERE t.state = 'ALLOCATED' ORDER BY t.chain_id, t.signer, t.nonce`,
+     WHERE t.state = 'ALLOCATED' AND NOT ${isOver('t')} ORDER BY t.chain_id, t.signer, t.nonce`,
 };
 
 /**
@@ -67,7 +68,7 @@ export const DUE_FOR_RESUBMIT = {
     SELECT ${PROGRESS_COLUMNS} FROM unnest($2::text[]) AS w (signer)
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx m
-        WHERE m.chain_id = $1 AND m.signer = w.signer AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.next_resubmit_at <= statement_timestamp()
+        WHERE m.chain_id = $1 AND m.signer = w.signer AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.next_resubmit_at <= statement_timestamp() AND NOT ${isOver('m')}
         ORDER BY m.chain_id, m.signer, m.next_resubmit_at, m.nonce LIMIT $3) t`,
 };
 
@@ -121,7 +122,7 @@ const WAITING_FOR_POOL = {
     SELECT t.* FROM unnest($1::bigint[], $2::text[], $3::int[]) AS w (chain_id, signer, room)
      CROSS JOIN LATERAL (
        SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
-        WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.sub_state = 'POOL_LIMIT'
+        WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.sub_state = 'POOL_LIMIT' AND NOT ${isOver('t')}
         ORDER BY t.nonce LIMIT w.room) t
      ORDER BY t.chain_id, t.signer, t.nonce`,
 };

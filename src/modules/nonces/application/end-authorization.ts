@@ -52,7 +52,7 @@ export class EndAuthorization {
   async endTime(lease: Lease, grant: Grant): Promise<void> {
     await this.write.underFence([lease], 'expire_authorization', async (fence) => {
       await this.store.expire(fence, grant);
-      return NOT_DONE;
+      return {};
     });
   }
 }

@@ -21,11 +21,9 @@ export class HoldScheduler extends ChainScheduler {
   }
 
   protected override async tick(chainId: ChainId): Promise<void> {
-    // One of the two that fails does not stop the other.
-    try {
-      await this.holds.execute(chainId);
-    } finally {
-      await this.authorizations.execute(chainId);
-    }
+    // Neither waits for the other, nor stops it.
+    const looks = await Promise.allSettled([this.holds.execute(chainId), this.authorizations.execute(chainId)]);
+    const errors = looks.flatMap((look): unknown[] => (look.status === 'rejected' ? [look.reason] : []));
+    if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of 2 looks failed`);
   }
 }
