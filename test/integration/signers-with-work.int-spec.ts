@@ -13,6 +13,7 @@ const queue = new PgTxQueue(first.database, new Named('first'));
 const HOUR_MS = 3_600_000;
 let txs = 0;
 let chains = 0;
+let contracts = 0;
 
 interface Stored {
   readonly state?: TxState;
@@ -122,15 +123,17 @@ describe('a look at all work of a chain', () => {
     ['had signed', 'CONSUMED', 1, false],
     ['had signed in vain', 'RELEASED', 1, false],
   ])(
-    'names a signer that %s a permit for the tx of another one while its nonce is open',
+    'names each signer that %s permits for txs of others while a nonce of them is open',
     async (_, status, nonce, isOpen) => {
-      const signer = lab.freshSigner();
-      await lab.observer.write(
-        `INSERT INTO permit_nonce (tx_id, position, chain_id, contract, owner, sender, status, nonce, made_at, deadline)
-       VALUES (gen_random_uuid(), 0, $1, $2, $2, $2, $3, $4, CASE WHEN $4::numeric IS NOT NULL THEN now() END, CASE WHEN $3 <> 'WANTED' THEN 0 END)`,
-        [signer.chainId, signer.address, status, nonce],
-      );
-      expect(await workOf(signer)).toEqual(isOpen ? { signer, hasPending: false, lease: 'free' } : null);
+      const owners = lab.freshSigners(3);
+      for (const { chainId, address } of [...owners, ...owners])
+        await lab.observer.write(
+          `INSERT INTO permit_nonce (tx_id, position, chain_id, contract, owner, sender, status, nonce, made_at, deadline)
+           VALUES (gen_random_uuid(), 0, $1, $2, $3, $3, $4, $5, CASE WHEN $5::numeric IS NOT NULL THEN now() END, CASE WHEN $4 <> 'WANTED' THEN 0 END)`,
+          [chainId, anAddress(++contracts), address, status, nonce],
+        );
+      for (const signer of owners)
+        expect(await workOf(signer)).toEqual(isOpen ? { signer, hasPending: false, lease: 'free' } : null);
     },
   );
 

@@ -1318,6 +1318,14 @@ export const MANAGED_TXS = faults(READS, [
     caughtBy: WORK,
   },
   {
+    id: 'signers-with-work-owners-passed-over',
+    in: 'permitOwners',
+    text: 'ORDER BY p.owner LIMIT 1',
+    becomes: 'ORDER BY p.owner DESC LIMIT 1',
+    why: 'the txs of most owners wait for permits that no node signs',
+    caughtBy: WORK,
+  },
+  {
     id: 'signers-with-work-owners-for-ever',
     in: 'tx_signers_with_work',
     text: "`status IN ('HELD', 'LOST')`",

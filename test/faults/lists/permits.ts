@@ -3,6 +3,13 @@ import { type Fault, faults, int } from '../fault.js';
 /** Faults in the statements that keep the nonces of permits: a mistake there signs two permits with one, or none at all. */
 export const PERMITS: readonly Fault[] = faults(int('permits.int-spec'), [
   {
+    id: 'permit-of-its-sender',
+    in: 'permit_insert',
+    text: '$5::text[], $6::text[]',
+    becomes: '$6::text[], $5::text[]',
+    why: 'the sender signs in place of the owner',
+  },
+  {
     id: 'permit-nonce-twice',
     in: 'IS_FREE',
     text: `AND o.status IN ('HELD', 'CONSUMED')`,
