@@ -678,8 +678,13 @@ describe('a database that lost commits', () => {
     expect(await permits.rows()).toEqual(['7 HELD', '- LOST']);
     lab.chain.mine();
     permits.next(owner, 8n);
-    await next.follow();
-    for (let round = 0; round < 2; round += 1) await turn([next]);
+    // Mined is not enough: nobody here knows the nonce that an endpoint behind would tell again.
+    for (const blocks of [0, 2]) {
+      expect(permits.sentFor(1)).toEqual([]);
+      lab.chain.mineEmpty(blocks);
+      await next.follow();
+      for (let round = 0; round < 2; round += 1) await turn([next]);
+    }
     expect(permits.sentFor(1).map((data) => permits.signedBy(data, 8n, owner))).toEqual([owner.address]);
   });
 

@@ -127,7 +127,7 @@ describe('when more txs look like what is out than are read', () => {
     });
 
   it('nothing is called foreign, unless an operator vouches', async () => {
-    waiting = [...crowd(103), aTx('cut off')];
+    waiting = [...crowd(10_000), aTx('cut off')];
     for (const latest of [CURSOR, 11n]) expect(await adopt([aSent(10n)], {}, latest)).toBe(false);
     expect([writes.written, slots()]).toEqual([[], []]);
     expect(await adopt([aSent(10n)], {}, CURSOR, true)).toBe(true);
@@ -135,7 +135,7 @@ describe('when more txs look like what is out than are read', () => {
   });
 
   it('what none of them looks like is called foreign all the same, and what is among them is ours', async () => {
-    waiting = [aTx('a'), ...crowd(150)];
+    waiting = [aTx('a'), ...crowd(10_000)];
     expect(await adopt([aSent(10n), aSent(11n, FOREIGN)])).toBe(true);
     expect(slots()).toEqual([
       [10n, 'a'],
@@ -146,7 +146,7 @@ describe('when more txs look like what is out than are read', () => {
   it('a nonce that an outside sender has is not called used by it, where a payload of ours may be out', async () => {
     const tx = aManagedTx({ txId: 'hold', kind: 'hold', nonce: 10n, state: 'ALLOCATED' }).build();
     held = [{ tx, request: aRequest() }];
-    waiting = [...crowd(103), aTx('cut off')];
+    waiting = [...crowd(10_000), aTx('cut off')];
     expect(await adopt([aSent(10n)], { suspect: true })).toBe(false);
     expect(await adopt([aSent(10n)])).toBe(true);
   });

@@ -18,22 +18,22 @@ export const WAS_MINED = `(u.state = 'MINED' AND u.closing IS NULL OR u.state IN
 const MAY_BE_OF_BEFORE = `c.created_at < (SELECT e.started_at FROM database_epoch e ORDER BY e.epoch DESC LIMIT 1) + interval '10 minutes'`;
 
 /**
- * Whether a permit may be out of which nobody here knows the nonce: its tx is in flight, or what its sender has sent was not looked for since the database
+ * Whether a permit may be out of which nobody here knows the nonce: its tx is not final, or what its sender has sent was not looked for since the database
  * lost commits. Jumps from sender to sender.
  * @param g has `chain_id`
  */
 export function mayBeLost(g: string, owner: string, contract: string): string {
   const isWanted = `c.chain_id = ${g}.chain_id AND c.owner = ${owner} AND c.contract = ${contract} AND c.status = 'WANTED'`;
-  return `(${NEWEST_EPOCH} > 1 AND (
+  return `(
     EXISTS (SELECT FROM permit_nonce o JOIN managed_tx u ON u.tx_id = o.tx_id
-             WHERE o.chain_id = ${g}.chain_id AND o.owner = ${owner} AND o.contract = ${contract} AND o.status = 'LOST' AND u.state <> 'PENDING' AND NOT ${WAS_MINED})
-    OR EXISTS (
+             WHERE o.chain_id = ${g}.chain_id AND o.owner = ${owner} AND o.contract = ${contract} AND o.status = 'LOST' AND u.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED'))
+    OR ${NEWEST_EPOCH} > 1 AND EXISTS (
       WITH RECURSIVE senders AS (
         (SELECT c.sender FROM permit_nonce c WHERE ${isWanted} ORDER BY c.sender LIMIT 1)
         UNION ALL
         SELECT (SELECT c.sender FROM permit_nonce c WHERE ${isWanted} AND c.sender > l.sender ORDER BY c.sender LIMIT 1) FROM senders l WHERE l.sender IS NOT NULL)
       SELECT FROM (SELECT ${g}.chain_id, l.sender AS signer FROM senders l WHERE l.sender IS NOT NULL) q
-       WHERE ${isSuspect('q')} AND EXISTS (SELECT FROM permit_nonce c WHERE ${isWanted} AND c.sender = q.signer AND ${MAY_BE_OF_BEFORE}))))`;
+       WHERE ${isSuspect('q')} AND EXISTS (SELECT FROM permit_nonce c WHERE ${isWanted} AND c.sender = q.signer AND ${MAY_BE_OF_BEFORE})))`;
 }
 
 export function wantsPermits({ payload }: Pick<TxRequest, 'payload'>): boolean {

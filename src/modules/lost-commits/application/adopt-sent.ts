@@ -40,8 +40,8 @@ type MayBeOurs = (sent: SentTransaction) => boolean;
 
 /** Each nonce of a gap costs a no-op, so a foreign transaction far above our nonces is ignored. */
 const WIDEST_GAP_NONCES = 64n;
-/** Txs with one payload to read, besides three for each transaction that is out: it takes one, and rivals of one do not count. */
-const MORE_CANDIDATES_TXS = 100;
+/** Txs with one payload to read at most. Where there are more, nobody knows which of them was sent. */
+const MAX_CANDIDATES_TXS = 10_000;
 const NOTHING: ChangeSet = {};
 const NO_OP_FOUND = 'the database lost why a no-op was signed for its nonce';
 const WITHDRAWN = 'the database lost why what it replaces was sent again';
@@ -102,8 +102,7 @@ export class AdoptSent {
     const free = new Set(open.flatMap(({ nonce, txId }) => (txId === null ? [nonce] : [])));
     // Else the nonce was used for good, and what is out with it changes nothing.
     const concerning = unknown.filter(({ nonce }) => nonce >= cursor || free.has(nonce) || holders.has(nonce));
-    const most = 3 * concerning.length + MORE_CANDIDATES_TXS;
-    const others = outlook.known ? await this.lost.withPayloadOf(signer, concerning, most) : [];
+    const others = outlook.known ? await this.lost.withPayloadOf(signer, concerning, MAX_CANDIDATES_TXS) : [];
     // Of those that are MINED only the no-op is. What has a replacement rests, unless neither of the two is out with their nonce.
     const mayBeElsewhere = ({ tx: { id, state, progress } }: RequestedTx): boolean => {
       const { nonce, replacedBy } = progress;
@@ -113,7 +112,7 @@ export class AdoptSent {
     const mayBeOurs = await this.maybeOurs(outlook, found);
     const all = matchSent(concerning, holders, others, mayBeElsewhere, mayBeOurs);
     const mayBeOfUs = concerning.filter((sent) => !holders.get(sent.nonce)?.tx.isHold || mayBeOurs(sent));
-    const isCutOff = all.some((match) => mayBeCutOff(match, mayBeOfUs, others, most));
+    const isCutOff = all.some((match) => mayBeCutOff(match, mayBeOfUs, others, MAX_CANDIDATES_TXS));
     const matches = upToGap(all, maxOf(cursor, latest));
     const left = holdersThatLeft(matches);
     const ours = matches.filter(
