@@ -140,7 +140,8 @@ it('signers that are idle cost a look into one page or two, whatever others have
     [DEV_CHAIN, signer],
   );
   for (const [statement, ...indexes] of [
-    [DUE_FOR_RESUBMIT, 'managed_tx_resubmit_due'],
+    // What never left a node waits until it is closed.
+    [DUE_FOR_RESUBMIT, 'managed_tx_resubmit_due', 'tx_attempt_slot', 'tx_command_waiting'],
     [DUE_FOR_RECEIPT, 'managed_tx_receipt_due'],
     // A hold whose extend waits does.
     [EXPIRED, 'managed_tx_expiring', 'tx_command_waiting'],

@@ -862,7 +862,7 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'over-whatever-is-out',
     in: 'isOver',
-    text: "AND NOT EXISTS (SELECT FROM tx_attempt o WHERE o.chain_id = ${tx}.chain_id AND o.signer = ${tx}.signer AND o.nonce = ${tx}.nonce AND o.status <> 'UNSENT')",
+    text: "AND (SELECT true FROM tx_attempt o WHERE o.chain_id = ${tx}.chain_id AND o.signer = ${tx}.signer AND o.nonce = ${tx}.nonce AND o.status <> 'UNSENT' LIMIT 1) IS NULL",
     becomes: '',
     why: 'what may be out is not sent again after a crash, and nobody closes it where only a no-op can',
   },

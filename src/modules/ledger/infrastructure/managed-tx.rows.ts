@@ -69,8 +69,9 @@ export function wantsLonger(tx: string): string {
   return hasQueued(tx, 'extend');
 }
 
+/** With a LIMIT, because PostgreSQL would read all queued commands into a hash otherwise. */
 function hasQueued(tx: string, kind: 'cancel' | 'extend'): string {
-  return `EXISTS (SELECT FROM tx_command x WHERE x.tx_id = ${tx}.tx_id AND x.kind = '${kind}' AND x.status = 'QUEUED')`;
+  return `((SELECT true FROM tx_command x WHERE x.tx_id = ${tx}.tx_id AND x.kind = '${kind}' AND x.status = 'QUEUED' LIMIT 1) IS NOT NULL)`;
 }
 
 /**
@@ -79,7 +80,7 @@ function hasQueued(tx: string, kind: 'cancel' | 'extend'): string {
  */
 export function isOver(tx: string): string {
   return `(${tx}.state = 'ALLOCATED' AND (coalesce(${tx}.expires_at <= clock_timestamp(), false) OR ${hasQueued(tx, 'cancel')})
-    AND NOT EXISTS (SELECT FROM tx_attempt o WHERE o.chain_id = ${tx}.chain_id AND o.signer = ${tx}.signer AND o.nonce = ${tx}.nonce AND o.status <> 'UNSENT'))`;
+    AND (SELECT true FROM tx_attempt o WHERE o.chain_id = ${tx}.chain_id AND o.signer = ${tx}.signer AND o.nonce = ${tx}.nonce AND o.status <> 'UNSENT' LIMIT 1) IS NULL)`;
 }
 
 /** No bytes of tx `t` with its payload are mined: a signed authorization of it may still be used. */
