@@ -4,7 +4,7 @@ import { DatabaseConfig } from '../../src/config/index.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { installTime, NEXT_TIMELINE, PASS_TIME, START_TIME } from './database-time.js';
 import { Standby } from './standby.js';
-import { createDataSource } from '../../src/platform/database/data-source.js';
+import { createDataSource, lanePool } from '../../src/platform/database/data-source.js';
 
 /** One database for one seed after the other. The nodes share its pool: what tells them apart is who they say they are. */
 export class SimDatabase {
@@ -28,8 +28,11 @@ export class SimDatabase {
     config.url = url;
     config.poolSize = 24;
     config.statementTimeout = 20_000;
+    const pool = lanePool(config);
+    // For how long a transaction is held is a matter of the script, and on a busy machine that takes any time.
+    config.statementTimeout = 1_800_000;
     await installTime(url);
-    const source = createDataSource(config);
+    const source = createDataSource(config, pool);
     await source.initialize();
     await settlePool(source, config.poolSize);
     // `end()` of a pool does not wait until its connections are closed, and a server that stops next tells them so.
