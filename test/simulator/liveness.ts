@@ -105,6 +105,11 @@ export function checkEverythingWakes(
       fail(tx, 'its next time is more than a day away');
     if (tx.state === 'PENDING' || tx.resubmits || now.txs.some((rival) => isSentFor(tx, rival))) continue;
     if (tx.state === 'IN_MEMPOOL') fail(tx, 'nobody will send it again');
+    // Recovery leaves those to what ends them, which is due again until it has.
+    const isCancelled = now.commands.some(
+      (each) => each.tx === tx.id && each.kind === 'cancel' && each.status === 'QUEUED',
+    );
+    if (tx.isOver || isCancelled) continue;
     const lease = now.leases.find(({ signer, isLive }) => signer === tx.signer && isLive);
     const owner = nodes.find(({ id }) => id === lease?.owner);
     const signer = signers.find(({ address }) => address === tx.signer);

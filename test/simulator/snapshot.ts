@@ -16,6 +16,8 @@ export interface TxRow {
   readonly token: number | null;
   readonly data: string;
   readonly reason: string | null;
+  /** Its time has ended. */
+  readonly isOver: boolean;
   /** When it expires, in milliseconds of the database. */
   readonly endsAt: number | null;
   /** The tx whose slot it is to take, and the one that is to take its own. */
@@ -117,7 +119,7 @@ const READ = `
     'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node, 'isLive', expires_at > clock_timestamp(), 'isReleased', expires_at = '-infinity')), '[]') FROM signer_lease),
     'cursors', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', next_nonce, 'token', fencing_token)), '[]') FROM signer_nonce_cursor),
     'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'kind', kind, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
-                'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason, 'endsAt', extract(epoch FROM expires_at) * 1000, 'replaces', replaces, 'replacedBy', replaced_by, 'withdrawn', withdrawn_replacement,
+                'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason, 'endsAt', extract(epoch FROM expires_at) * 1000, 'isOver', coalesce(expires_at <= clock_timestamp(), false), 'replaces', replaces, 'replacedBy', replaced_by, 'withdrawn', withdrawn_replacement,
                 'resubmits', next_resubmit_at IS NOT NULL,
                 'isFar', coalesce(greatest(next_resubmit_at, next_receipt_check_at) > clock_timestamp() + interval '1 day', false)) ORDER BY tx_id), '[]') FROM managed_tx),
     'events', (SELECT coalesce(json_agg(json_build_object('xid', e.xid::text, 'seq', e.seq, 'tx', e.tx_id, 'signer', t.signer, 'reason', e.reason, 'from', e.from_state, 'to', e.to_state,
