@@ -109,7 +109,7 @@ export function checkEverythingWakes(
     const isCancelled = now.commands.some(
       (each) => each.tx === tx.id && each.kind === 'cancel' && each.status === 'QUEUED',
     );
-    if (tx.isOver || isCancelled) continue;
+    if (isCancelled || (tx.endsAt !== null && tx.endsAt <= now.atMs)) continue;
     const lease = now.leases.find(({ signer, isLive }) => signer === tx.signer && isLive);
     const owner = nodes.find(({ id }) => id === lease?.owner);
     const signer = signers.find(({ address }) => address === tx.signer);

@@ -16,8 +16,6 @@ export interface TxRow {
   readonly token: number | null;
   readonly data: string;
   readonly reason: string | null;
-  /** Its time has ended. */
-  readonly isOver: boolean;
   /** When it expires, in milliseconds of the database. */
   readonly endsAt: number | null;
   /** The tx whose slot it is to take, and the one that is to take its own. */
@@ -99,6 +97,8 @@ export interface Snapshot {
   readonly slots: readonly SlotRow[];
   readonly attempts: readonly AttemptRow[];
   readonly commands: readonly CommandRow[];
+  /** The time of the database, in milliseconds. */
+  readonly atMs: number;
   readonly due: readonly DueRow[];
 }
 
@@ -110,6 +110,7 @@ export const EMPTY: Snapshot = {
   slots: [],
   attempts: [],
   commands: [],
+  atMs: 0,
   due: [],
 };
 
@@ -119,7 +120,7 @@ const READ = `
     'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node, 'isLive', expires_at > clock_timestamp(), 'isReleased', expires_at = '-infinity')), '[]') FROM signer_lease),
     'cursors', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', next_nonce, 'token', fencing_token)), '[]') FROM signer_nonce_cursor),
     'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'kind', kind, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
-                'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason, 'endsAt', extract(epoch FROM expires_at) * 1000, 'isOver', coalesce(expires_at <= clock_timestamp(), false), 'replaces', replaces, 'replacedBy', replaced_by, 'withdrawn', withdrawn_replacement,
+                'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason, 'endsAt', extract(epoch FROM expires_at) * 1000, 'replaces', replaces, 'replacedBy', replaced_by, 'withdrawn', withdrawn_replacement,
                 'resubmits', next_resubmit_at IS NOT NULL,
                 'isFar', coalesce(greatest(next_resubmit_at, next_receipt_check_at) > clock_timestamp() + interval '1 day', false)) ORDER BY tx_id), '[]') FROM managed_tx),
     'events', (SELECT coalesce(json_agg(json_build_object('xid', e.xid::text, 'seq', e.seq, 'tx', e.tx_id, 'signer', t.signer, 'reason', e.reason, 'from', e.from_state, 'to', e.to_state,
@@ -127,6 +128,7 @@ const READ = `
     'slots', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', nonce, 'status', status, 'tx', tx_id, 'hash', tx_hash, 'token', fencing_token) ORDER BY nonce), '[]') FROM signer_nonce_allocation),
     'attempts', (SELECT coalesce(json_agg(json_build_object('hash', tx_hash, 'signer', signer, 'nonce', nonce, 'tx', tx_id, 'kind', kind, 'status', status, 'token', fencing_token,
                 'feeCap', max_fee_per_gas::text, 'tip', max_priority_fee_per_gas::text, 'gas', gas_limit)), '[]') FROM tx_attempt),
+    'atMs', extract(epoch FROM clock_timestamp()) * 1000,
     'commands', (SELECT coalesce(json_agg(json_build_object('id', command_id, 'tx', tx_id, 'kind', kind, 'status', status, 'replacement', replacement) ORDER BY command_id), '[]') FROM tx_command),
     'due', (SELECT coalesce(json_agg(json_build_object('list', list, 'id', id, 'signer', signer, 'at', CASE WHEN due > 'epoch' THEN extract(epoch FROM due) * 1000 ELSE 0 END, 'tries', tries)), '[]') FROM (
        SELECT 'resend' AS list, tx_id AS id, signer, next_resubmit_at AS due, 0 AS tries FROM managed_tx WHERE state IN ('ALLOCATED', 'IN_MEMPOOL') AND next_resubmit_at IS NOT NULL
