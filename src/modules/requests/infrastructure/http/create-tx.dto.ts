@@ -8,6 +8,7 @@ import {
   IsInt,
   IsObject,
   IsOptional,
+  Length,
   Matches,
   Max,
   MaxLength,
@@ -145,14 +146,12 @@ export class PermitDto {
   token!: string;
 
   @ApiProperty({ description: 'Name of the EIP-712 domain of the token', example: 'Token' })
-  @MaxLength(MAX_DOMAIN_TEXT)
-  @Matches(/./s, { message: '$property must be a text' })
+  @Length(1, MAX_DOMAIN_TEXT)
   name!: string;
 
   @ApiPropertyOptional({ description: 'Version of this domain', default: '1', example: '1' })
   @IsOptional()
-  @MaxLength(MAX_DOMAIN_TEXT)
-  @Matches(/./s, { message: '$property must be a text' })
+  @Length(1, MAX_DOMAIN_TEXT)
   version?: string;
 
   @ApiProperty({ description: 'Who may spend', example: EXAMPLE_TO })
