@@ -76,14 +76,15 @@ export class CloseUnwanted {
     if (kind === 'release' && (await this.store.hasQueued(tx.id, 'consume')))
       return { commandId, refusal: USED.detail };
     const sent = hasNonce(tx) ? await this.attempts.ofSlots([tx]) : [];
-    const needsNoOp = kind === 'close' || (kind === 'cancel' && !nothingIsOut(tx, groupBy(sent, slotKey)));
+    const bySlot = groupBy(sent, slotKey);
+    const needsNoOp = kind === 'close' || (kind === 'cancel' && !nothingIsOut(tx, bySlot));
     if (needsNoOp && this.custody.isExternal(tx.signer))
       return { commandId, refusal: new ExternalSigner(tx.signer).message };
     const price = tx.isBeingRequeued ? 'enough' : this.priceAgainst(tx, sent.map(asFound), said);
     if (price === 'unknown') return null;
     if (price !== 'enough') return { commandId, refusal: PRICE_REFUSALS[price] };
     const end = kind === 'close' ? null : (copy: ManagedTx): void => copy.cancelled(reason);
-    await this.end(leases, 'cancel', groupBy(sent, slotKey), [{ tx, reason, end }]);
+    await this.end(leases, 'cancel', bySlot, [{ tx, reason, end }]);
     return { commandId, refusal: null };
   }
 
